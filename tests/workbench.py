@@ -76,6 +76,12 @@ class Bench:
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.head
 
+    def publish(self) -> None:
+        """As if the branch were pushed: what git knows of a remote."""
+        if not self.git("remote"):
+            self.git("remote", "add", "origin", "https://github.com/ada/shop.git")
+        self.git("update-ref", f"refs/remotes/origin/{self.branch}", "HEAD")
+
     def committed(self, revision: str = "HEAD") -> list[str]:
         """The names of what a commit changed."""
         return self.git("show", "--format=", "--name-only", revision).split()

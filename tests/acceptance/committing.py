@@ -110,7 +110,9 @@ def _feature(root: Path) -> Prepared:
     house.begun()
     _stage(house)
     proof = _has("workflow/another-thing/journal.jsonl")
-    return Prepared(house, ("start", "feature", "Another thing"), proof, (("continue", "-w", "another-thing"),))
+    return Prepared(
+        house, ("start", "feature", "Another thing"), proof, (("feature", "continue", "-w", "another-thing"),)
+    )
 
 
 def _phase(command: str) -> Callable[[Path], Prepared]:
@@ -129,7 +131,7 @@ def _phase(command: str) -> Callable[[Path], Prepared]:
         }
         made = "draft.py" if command == "commit" else f"{HOME}/{SECOND}/architecture.md"
         proof = _has(made) if command != "approve" else lambda root: _approved(root)
-        return Prepared(house, words[command], proof, (("continue", "-w", SLUG),), is_persons=command == "approve")
+        return Prepared(house, words[command], proof, (("feature", "continue", SLUG),), is_persons=command == "approve")
 
     return prepare
 
@@ -142,7 +144,7 @@ def _finalized(root: Path) -> Prepared:
     house = House(root).publish().completed()
     _stage(house)
     gone = _has(f"{HOME}/workflow-state.json")
-    return Prepared(house, ("finalize", "-w", SLUG), lambda root: not gone(root), ())
+    return Prepared(house, ("feature", "finalize", SLUG), lambda root: not gone(root), ())
 
 
 def _recovered(root: Path) -> Prepared:
@@ -152,7 +154,9 @@ def _recovered(root: Path) -> Prepared:
     (root / HOME / SECOND / "status.json").write_text("torn")
     _stage(house)
     proof = lambda root: "Recover" in shown(root, "log", "--format=%s", "-3")  # noqa: E731
-    return Prepared(house, ("recover", SLUG, "--yes"), proof, (("continue", "-w", SLUG),), is_persons=True)
+    return Prepared(
+        house, ("feature", "recover", SLUG, "--yes"), proof, (("feature", "continue", SLUG),), is_persons=True
+    )
 
 
 PATHS = {

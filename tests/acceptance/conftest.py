@@ -39,7 +39,7 @@ def house(tmp_path, github):
 def talk(house, github):
     """Its first phase waits on a pull request."""
     house.up_to(feature.FIRST)
-    house.ok("continue")
+    house.ok("feature", "continue")
     return feature.Talk(github, house)
 
 

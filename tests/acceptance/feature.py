@@ -18,6 +18,7 @@ from holdfast.project.workflow import Workflow
 from tests.acceptance.checkout import Checkout, argv
 from tests.forges.github.conversation import KeptThread
 from tests.forges.github.server import PUBLISHED, GitHub
+from tests.forges.loopback import Loopback
 
 TITLE, SLUG = "Sign in by key", "sign-in-by-key"
 HOME, BRANCH = f"workflow/{SLUG}", f"feature/{SLUG}"
@@ -233,13 +234,13 @@ class Talk:
         return every[-1]
 
 
-def hosted(house: House, github: GitHub) -> House:
-    """`origin` is a GitHub: its address is GitHub's, pushes go to a bare repository, the API is on loopback."""
-    house.git("remote", "add", "origin", github.url)
-    house.git("config", f"url.{github.bare}.insteadOf", github.url)
+def hosted(house: House, forge: Loopback) -> House:
+    """`origin` is on a forge: its address is the forge's, pushes go to a bare repository, the API is on loopback."""
+    house.git("remote", "add", "origin", forge.url)
+    house.git("config", f"url.{forge.bare}.insteadOf", forge.url)
     house.git("push", "-q", "-f", "origin", "main")
     config = Path(house.env["XDG_CONFIG_HOME"]) / "holdfast" / "config.toml"
     config.parent.mkdir(exist_ok=True)
-    config.write_text(f'[forges]\n"github.com" = "{github.address}"\n')
-    house.env |= {"GH_TOKEN": github.token}
+    config.write_text(f'[forges]\n"{forge.site}" = "{forge.address}"\n')
+    house.env |= {"GH_TOKEN": forge.token}
     return house

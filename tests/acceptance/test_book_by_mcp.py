@@ -49,7 +49,8 @@ async def settled(writer: Writer, session: str) -> None:
     with pytest.raises(Refused) as refused:
         await writer.session("commit", name=session, confirm=True)
     assert refused.value.code == "session_conflict"
-    assert 'story_session {"action": "keep", "path": "PATH"}' in refused.value.error["remedy"]
+    keep = f'story_session {{"action": "keep", "path": "{CAST}", "name": "{session}"}}'
+    assert keep in refused.value.error["remedy"]
     (writer.root / copy).write_text("Ann\nBea\nCarl\n")
     await writer.session("keep", path=CAST)
 

@@ -136,7 +136,8 @@ def test_tests_that_passed_before_the_task_and_are_not_run_any_more_are_named(pr
         project.do("done", "--test", "test_2")
         project.bench.write("src/shop/m2.py", "def f():\n    return 1\n")
     project.bench.write("tests/test_old.py", old.replace("def test_a", "def not_a_test"))
-    said = "1 test that passed before this task is not run any more: tests/test_old.py::test_a"
+    when = "at red" if loads else "before this task"
+    said = f"1 test that passed {when} is not run any more: tests/test_old.py::test_a"
     answer = json.loads(project.do("done", "--json").out)
     assert said in answer["evidence"][0]["detail"]
     assert "passing_before" not in answer["evidence"][0]
@@ -152,7 +153,7 @@ def test_of_more_than_500_tests_the_counts_are_compared(project):
     assert kept["passing_before"] == {"count": 600}
     project.bench.write("src/shop/m2.py", "def f():\n    return 1\n")
     project.bench.write("tests/test_old.py", old.replace("MANY", "90"))
-    assert "509 tests that passed before this task are not run any more" in project.do("done").out
+    assert "509 tests that passed at red are not run any more" in project.do("done").out
 
 
 OLD_CODE = "def old():\n    return 1\n"

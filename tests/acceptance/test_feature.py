@@ -100,13 +100,13 @@ def only_workspace(house: House, since: str) -> None:
 
 
 def test_init_makes_what_is_missing_once_and_leaves_what_is_there(house):
-    made = house.ok("init", "--json").json["made"]
+    made = house.ok("feature", "init", "--json").json["made"]
     assert sorted(made) == [
         *("docs/api-reference.md", "docs/diagrams/.gitkeep", "docs/features.md", "docs/user-guide.md"),
         "workflow/.gitkeep",
     ]
     assert house.read("docs/requirements.md") == "# Requirements\n\nDoors open.\n"
-    assert house.ok("init", "--json").json["made"] == []
+    assert house.ok("feature", "init", "--json").json["made"] == []
 
 
 def test_a_start_seeds_the_workspace_describes_the_feature_and_commits_that_alone(busy):
@@ -152,7 +152,7 @@ def test_a_phase_is_made_reviewed_revised_and_approved_by_a_person_alone(busy):
     busy.approve("1")
     history.append(act(2, "user_review", "APPROVED"))
     assert timeless(busy.status_of(FIRST)) == detail(FIRST, "approved", 2, history)
-    busy.ok("continue")
+    busy.ok("feature", "continue")
     assert timeless(busy.state()) == document("in_progress", SECOND, [row("approved", 2), row("in_progress")])
     assert timeless(busy.status_of(SECOND)) == detail(SECOND, "in_progress", 0, [])
     assert reviews(busy, FIRST) == ["review-1.md", "review-2.md"]
@@ -210,7 +210,7 @@ def test_an_escalated_phase_can_be_overridden_by_a_person_only(house):
     assert (one["phase"], one["resolved_at"], one["resolution"]) == (CODE, "T", "override")
     assert house.status_of(CODE)["history"][-1]["action"] == "overridden"
     assert house.subjects()[-1] == f"[workflow] {CODE}: A person overrides the escalation"
-    house.ok("continue")
+    house.ok("feature", "continue")
     assert house.phase(TESTING)["status"] == "in_progress"
 
 
@@ -247,7 +247,7 @@ def test_a_person_sends_the_work_back_from_the_fourth_phase_to_the_second(house)
     assert reviews(house, FIRST) == ["review-1.md"]
     assert house.subjects()[-1].startswith(f"[workflow] {SECOND}: ")
     for phase in PHASES[1:]:
-        house.ok("continue")
+        house.ok("feature", "continue")
         assert house.phase(phase)["status"] == "in_progress"
         house.make(phase, "Two doors")
         house.reviewed(phase, 1)
@@ -258,7 +258,7 @@ def test_a_person_sends_the_work_back_from_the_fourth_phase_to_the_second(house)
 def test_a_completed_feature_is_published_and_its_workspace_deleted(house):
     house.completed()
     before = house.git("rev-parse", "HEAD").strip()
-    answer = house.ok("finalize", "--json")
+    answer = house.ok("feature", "finalize", "--json")
     assert answer.json["status"] == "finalized"
     assert house.read("docs/requirements.md") == f"# requirements.md\n\nWhat {FIRST} says.\n"
     assert house.read("docs/architecture.md") == f"# architecture.md\n\nWhat {SECOND} says.\n"
@@ -276,19 +276,19 @@ def test_a_completed_feature_is_published_and_its_workspace_deleted(house):
     assert house.trailers()["Workflow-Status"] == "finalized"
     assert all(name.startswith("docs/") for name in house.files_of("HEAD~1"))
     assert house.ok("status", "-w", SLUG, "--json").json["status"] == "finalized"
-    assert "is finalized" in house.ok("finalize").out
+    assert "is finalized" in house.ok("feature", "finalize").out
     assert house.git("rev-list", "--count", f"{before}..HEAD").strip() == str(len(house.subjects(before)))
 
 
 def test_nothing_is_left_of_the_folder_of_a_finalized_feature(house):
     house.completed()
-    house.ok("finalize")
+    house.ok("feature", "finalize")
     assert not (house.root / HOME).exists()
 
 
 def test_only_a_completed_feature_is_finalized(house):
     house.up_to(DOCS)
     before = house.git("rev-parse", "HEAD")
-    assert house.refused("finalize", "-w", SLUG)["code"] == "not_completed"
+    assert house.refused("feature", "finalize", SLUG)["code"] == "not_completed"
     assert house.git("rev-parse", "HEAD") == before
     assert (house.root / HOME).exists()

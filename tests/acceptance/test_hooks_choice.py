@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,12 @@ class Project:
                 tool_response={},
                 duration_ms=7,
             )
+
+    def run(self, line: str, by: Session) -> None:
+        """A shell line of a session, which its hook hears of."""
+        subprocess.run(["sh", "-c", line], cwd=self.house.root, check=True)
+        call = {"tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": "toolu_1"}
+        by.send("PostToolUse", **call, tool_response={}, duration_ms=7)
 
     def plan(self, number: int, title: str, status: str = "In Progress", **more: Any) -> None:
         text = f"# Plan {number:03}: {title}\n\n**Status**: {status}\n\n"
@@ -115,6 +122,61 @@ def test_each_of_two_sessions_gets_its_own_workflow_back(house, project):
     project.account("Page Build", 2, "Layout", by=second)
     for _ in range(2):
         assert (named(first.compact()), named(second.compact())) == ("Data Move", "Page Build")
+
+
+_FILE = "untracked/workflow-state/alpha-job/state-alpha-job-20261101_090000.json"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mkdir -p untracked/workflow-state/alpha-job && cat new.json > " + _FILE,
+        "mkdir -p untracked/workflow-state/alpha-job && cp new.json " + _FILE,
+        "python3 make.py",
+    ],
+)
+def test_a_state_file_that_a_shell_line_wrote_is_its_session_s_although_holdfast_was_never_here(house, project, line):
+    path = project.account("Alpha job", 2, "Build")
+    (house.root / path).rename(house.root / "new.json")
+    project.put("make.py", f"import os; os.makedirs({os.path.dirname(_FILE)!r}, exist_ok=True)\n"
+                           f"open({_FILE!r}, 'w').write(open('new.json').read())\n")  # fmt: skip
+    one, two = Session(house, "S1"), Session(house, "S2")
+    project.run(line, one)
+    project.account("Beta job", 3, "Test", by=two)
+    assert [named(one.compact()), named(two.compact())] == ["Alpha job", "Beta job"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [f'sed -i \'s/"current": 2/"current": 4/\' {_FILE}', "python3 edit.py", f"sed s/2,/4,/ {_FILE} > x; mv x {_FILE}"],
+)
+def test_a_session_that_changes_its_earlier_state_file_by_a_shell_line_is_at_that_one(house, project, line):
+    one = Session(house, "S1")
+    project.account("Alpha job", 2, "Build", by=one)
+    project.account("Beta job", 3, "Test", by=one)
+    assert named(one.compact()) == "Beta job"
+    project.put("edit.py", f"t = open({_FILE!r}).read(); open({_FILE!r}, 'w').write(t.replace('2,', '4,', 1))\n")
+    project.run(line, one)
+    assert named(one.compact()) == "Alpha job"
+
+
+def test_a_session_that_only_reads_a_state_file_stays_at_its_own(house, project):
+    one, two = Session(house, "S1"), Session(house, "S2")
+    project.account("Alpha job", 2, "Build", by=two)
+    project.account("Beta job", 3, "Test", by=one)
+    project.run(f"cat {_FILE}", one)
+    assert named(one.compact()) == "Beta job"
+
+
+def test_the_command_that_a_packet_names_for_another_workflow_switches_to_it(house, project):
+    one = Session(house, "S1")
+    project.account("Alpha job", 2, "Build", by=one)
+    project.account("Beta job", 3, "Test", by=one)
+    told = one.compact()
+    assert named(told) == "Beta job"
+    assert "To take up another one: holdfast resume-packet -w ID" in told
+    one.ok("resume-packet", "-w", "alpha-job-20261101_090000")
+    assert named(one.compact()) == "Alpha job"
 
 
 def test_twelve_days_of_a_project(house, project):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.acceptance.checkout import Checkout
@@ -51,3 +54,26 @@ def test_a_state_file_that_is_no_json_is_shown_beside_a_workflow(house):
     packet = session.compact()
     assert "Workflow: Data Move" in packet
     assert "phase: 2 of 3, half way" in packet
+
+
+def test_a_session_whose_own_journal_is_damaged_gets_its_own_state_file_and_no_command_that_is_refused(house):
+    one, two = Session(house, "S1"), Session(house, "S2")
+    damaged: set[Path] = set()
+    for number, (name, session) in enumerate((("Alpha job", one), ("Beta job", two)), 1):
+        path = house.root / f"untracked/workflow-state/job-{number}/state-job-{number}-20261101_090000.json"
+        path.parent.mkdir(parents=True)
+        phase = {"current": number, "total": 5, "name": "Build", "status": "in_progress"}
+        said = {"workflow": name, "workflow_type": "custom", "phase": phase, "required_reading": []}
+        path.write_text(json.dumps({**said, "created_at": "2026-11-01T09:00:00Z"}))
+        before = set(house.root.glob(".holdfast/journal/*/*"))
+        session.after("Write", file_path=str(path), content="")
+        journals = set(house.root.glob(".holdfast/journal/*/*")) - before
+        if session is one:
+            damaged = journals
+    for journal in damaged:
+        journal.write_text("garbage\n")
+    told = one.start("compact")
+    assert "Workflow: Alpha job" in told
+    assert "this is only what untracked/workflow-state/job-1/" in told
+    assert "Next command: holdfast doctor" in told
+    assert not [word for word in ("holdfast done", "holdfast next", "Beta job") if word in told]

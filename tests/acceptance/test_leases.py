@@ -132,6 +132,8 @@ def test_a_pull_request_is_not_handed_in_without_the_commit_of_a_task(tmp_path):
 
     run.git("merge", "-q", lost)
     run.git("commit", "-q", "--amend", "--no-edit", "-m", "feat(task-1.2): part 1.2")
+    run.git("remote", "add", "origin", "https://github.com/o/r.git")
+    run.git("update-ref", "refs/remotes/origin/work", "HEAD")
     run.ok(*words)
 
 

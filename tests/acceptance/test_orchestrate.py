@@ -268,6 +268,8 @@ def _end(run: Orchestra) -> None:
     run.ok("done", "review")
     run.ok("begin", "pull_request")
     assert run.state["orchestrator"]["status"] == "reviewing"
+    run.git("remote", "add", "origin", "https://github.com/ada/shop.git")
+    run.git("update-ref", "refs/remotes/origin/work", "HEAD")
     run.ok("done", "pull_request", "--url", PULL_REQUEST)
     assert PULL_REQUEST in json.dumps(run.log()[-1])
     assert run.git("log", "--format=%s", "-5").splitlines() == [

@@ -15,7 +15,7 @@ import pytest
 from holdfast.machine import settings
 from holdfast.project.project import open_project
 from tests.acceptance.checkout import FEATURE, FEATURE_TEXT, PATIENCE_SECONDS, TASKS, Checkout
-from tests.forges.github.server import Fault
+from tests.forges.loopback import Fault
 
 BRANCH = "feat/user-login"
 RESUME = ("start", "dev", FEATURE, "--resume")
@@ -263,7 +263,7 @@ def test_a_branch_that_is_pushed_already_gets_exactly_one_pull_request(verified,
 
 def test_a_pull_request_that_was_made_and_not_recorded_is_found_and_not_doubled(verified, github):
     github.faults += [*[Fault(passes=True)] * 2, Fault(happens=True, hangs_up=True), Fault(hangs_up=True)]
-    assert verified.refused("done", "pr_creation", code=1)["code"] == "github_unreachable"
+    assert verified.refused("done", "pr_creation", code=1)["code"] == "forge_unreachable"
     assert len(github.opened) == 1
     assert verified.document()["checkpoints"]["pr_created"]["status"] == "pending"
 

@@ -172,10 +172,10 @@ def test_a_phase_whose_commit_a_hook_rejects_is_committed_later_with_its_message
 def is_committed_later(house):
     for words in (("status",), ("next",), ("list",)):
         told = holdfast(house.root, *words)
-        assert f"holdfast continue -w {SLUG} tries again" in told.stderr, told
+        assert f"holdfast feature continue {SLUG} tries again" in told.stderr, told
     finding = next(one for one in house.agent("doctor", "--json").json["findings"] if NOT_YET in one["message"])
     assert finding["level"] == "warning"
-    house.ok("continue", "-w", SLUG)
+    house.ok("feature", "continue", SLUG)
     assert house.subjects()[-1] == f"[workflow] {SECOND}: Keyed"
     assert house.git("status", "--porcelain") == ""
     assert NOT_YET not in holdfast(house.root, "status").stderr
@@ -199,7 +199,7 @@ def test_what_could_not_be_committed_when_the_work_was_cancelled_is_committed_by
     assert NOT_YET in house.ok("cancel", "--reason", "Nobody wants it").out
     path.unlink()
     assert NOT_YET in holdfast(house.root, "list").stderr
-    assert house.agent("continue", "-w", SLUG).code == 3
+    assert house.agent("feature", "continue", SLUG).code == 3
     assert house.subjects()[-1].endswith("Cancel: Nobody wants it")
     assert left_over(house.root) == []
 

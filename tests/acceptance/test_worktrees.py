@@ -16,7 +16,7 @@ from holdfast.errors import Conflict
 from holdfast.surfaces.tools import convention as tools
 from holdfast.systems.seam import worktrees
 from tests.acceptance.orchestra import STATE
-from tests.acceptance.side_by_side import SideBySide
+from tests.acceptance.side_by_side import DOCUMENT, SideBySide, document
 
 
 @pytest.fixture
@@ -191,6 +191,46 @@ def test_what_holdfast_saw_outlives_an_agents_own_git_commands(run):
     desk.git("merge", "-q", newest)
     desk.ok("task", "done", "1.1")
     desk.ok("agent", "end")
+    assert run.pins() == []
+
+
+@pytest.mark.parametrize("worktree", [True, False])
+@pytest.mark.parametrize("words", ["check it_is_right --step 1.2", "check it_is_read --passed", "task done 1.2"])
+def test_what_holdfast_saw_is_pinned_however_it_came_to_look(tmp_path, worktree, words):
+    """In the tree that agents share, too: one cleans it up, and the other has lost nothing that Holdfast saw."""
+    run = SideBySide(tmp_path / "house")
+    run.write(DOCUMENT, document(2).replace("2.txt`\n", "2.txt`\n- [ ] It is read\n"))
+    run.git("commit", "-q", "-a", "-m", "One more")
+    run.begun().desk("1.1", worktree=False)
+    desk = run.desk("1.2", worktree=worktree)
+    desk.write("parts/2.txt", "half right\n")
+    desk.agent(*words.split())
+    desk.git("clean", "-fdqx", "parts")
+    (pin,) = run.pins("seen")
+    assert run.git("show", f"{pin}:parts/2.txt") == "half right\n"
+    assert pin in run.ok("doctor").out
+
+
+def test_what_was_seen_in_a_shared_tree_is_given_up_with_the_last_lease_unless_it_is_nowhere_else(run):
+    first, second = run.desk("1.1", worktree=False), run.desk("1.2", worktree=False)
+    first.write("parts/1.txt", "right\n")
+    second.write("parts/2.txt", "lost\n")
+    first.ok("check", "it_is_right", "--step", "1.1")
+    (run.root / "parts/2.txt").unlink()
+    first.ok("agent", "end")
+    assert run.pins("seen")
+    assert "git show" in second.ok("agent", "end").out
+    (pin,) = run.pins()
+    assert "/left/" in pin
+    assert run.git("show", f"{pin}:parts/2.txt") == "lost\n"
+
+
+def test_what_is_too_large_is_not_pinned_and_that_is_told(run):
+    desk = run.desk("1.1", worktree=False)
+    desk.write("parts/1.txt", "right\n")
+    desk.write("parts/large.bin", "")
+    os.truncate(run.root / "parts/large.bin", 65 << 20)
+    assert "could not be pinned" in str(desk.ok("check", "it_is_right"))
     assert run.pins() == []
 
 

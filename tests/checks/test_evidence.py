@@ -532,3 +532,53 @@ def test_a_failing_test_is_named_where_no_single_test_is_asked_for(tmp_path, mon
     failed = bench.agent("check", "test")
     assert "test_old.py::test_old: assert 1 == 2" in failed.out + failed.err
     assert "test_old.py::test_old: assert 1 == 2" in " ".join(bench.ok("next").out.split())
+
+
+MARKED = """import unittest
+
+
+class Size(unittest.TestCase):
+    @unittest.expectedFailure
+    def test_size(self):
+        pass
+"""
+
+
+def test_a_test_of_unittest_that_is_marked_to_fail_and_passes_is_not_red(bench):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", MARKED)
+    seen = ran(workflow, "test_fails")
+    assert not seen.passed
+    assert "marked as expected to fail" in seen.detail
+
+
+def test_a_test_that_was_written_and_deleted_within_the_task_passed_at_red(bench):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", "def test_size():\n    import form\n\n\ndef test_more():\n    pass\n")
+    assert ran(workflow, "test_fails", data={"test": "test_size"}).passed
+    workflow.done("red")
+    bench.write("tests/test_form.py", "def test_size():\n    import form\n")
+    bench.write("form.py", "")
+    said = "1 test that passed at red is not run any more: tests/test_form.py::test_more"
+    assert said in ran(workflow, "test_passes").detail
+
+
+def test_where_there_is_no_test_at_all_a_person_may_let_it_be_reported(tmp_path, monkeypatch):
+    bench = Bench(tmp_path / "empty").begun()
+    monkeypatch.chdir(bench.root)
+    bench.write("pytest.ini", "[pytest]\naddopts = -p no:cacheprovider\n")
+    bench.saved_feature(LOGIN, "Write it down (no tests)")
+    bench.ok("start", "dev", LOGIN)
+    bench.write("notes.md", "more\n")
+    bench.ok("done")
+    for check in ("lint", "security_review", "code_simplifier"):
+        bench.ok("check", check, "--passed")
+    bench.agent("check", "test")
+    refused = bench.agent("done", "verification")
+    assert refused.code == 3
+    way = next(line for line in refused.err.splitlines() if "to allow reports: " in line)
+    assert way.startswith("for a person: ")
+    bench.write(".holdfast/config.toml", '[commands.test]\nrun = "report"\n')
+    trusted(bench)
+    bench.ok("check", "test", "--passed")
+    bench.ok("done", "verification")

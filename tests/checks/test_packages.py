@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from holdfast.checks.packages import own_tests
+from holdfast.core import conditions
+from holdfast.systems.seam.request import how
 from tests.workbench import LOGIN, Bench
 
 RED, GREEN = "task_execution/1/red", "task_execution/1/green"
@@ -147,13 +149,65 @@ def test_a_command_that_appears_at_the_top_leaves_the_tasks_before_it_alone(benc
     assert (folder(bench), folder(bench, "task_execution/2/red")) == ("packages/a", "")
 
 
-def test_a_package_that_is_gone_is_said_not_to_be_tested(bench):
+def test_a_package_that_is_gone_is_said_not_to_be_tested_and_its_task_is_not_proved(bench):
     bench.write("Makefile", "test:\n\t@true\n.PHONY: test\n")
     bench.save()
     finish(bench, "a")
     finish(bench, "b")
     bench.git("rm", "-rq", "packages/b")
-    assert "not tested, as the folder is gone: packages/b" in bench.ok("check", "test").out
+    refused = bench.agent("check", "test")
+    assert refused.code == 3
+    assert "not tested, as the folder is gone: packages/b" in refused.out
+    gone = "was deleted: packages/b/test_b.py is not there any more"
+    assert f"test_b.py::test_one, which proved task_execution/2, {gone}" in refused.out
+
+
+HURT = {
+    "deleted": None,
+    "another of the same name": "def test_other(): ...\n",
+    "skipped": "import pytest\n@pytest.mark.skip\ndef test_one(): ...\n",
+}
+
+
+@pytest.mark.parametrize("harm", HURT)
+def test_the_proof_of_a_task_in_another_package_has_to_run_at_the_end(bench, harm):
+    """Also where the other package has a test of the same name."""
+    bench.write("Makefile", "test:\n\t@true\n.PHONY: test\n")
+    bench.write("packages/a/test_old.py", "def test_old(): ...\n")
+    bench.save()
+    finish(bench, "a")
+    if HURT[harm] is None:
+        (bench.root / "packages/a/test_a.py").unlink()
+    else:
+        bench.write("packages/a/test_a.py", str(HURT[harm]))
+    finish(bench, "b")
+    refused = bench.agent("check", "test")
+    assert refused.code == 3
+    assert "test_a.py::test_one, which proved task_execution/1, " in refused.out
+    assert "test_a.py::test_one, which proved task_execution/1, " in " ".join(bench.ok("next").out.split())
+    for check in ("lint", "security_review", "code_simplifier"):
+        bench.ok("check", check, "--passed")
+    assert "holdfast reopen task_execution/1/red" in bench.agent("done").err
+
+
+def test_a_proof_that_is_the_only_test_of_its_package_is_missed_too(bench):
+    bench.write("Makefile", "test:\n\t@true\n.PHONY: test\n")
+    bench.save()
+    finish(bench, "a")
+    (bench.root / "packages/a/test_a.py").unlink()
+    finish(bench, "b")
+    refused = bench.agent("check", "test")
+    assert refused.code == 3
+    assert "test_a.py::test_one, which proved task_execution/1, was deleted" in refused.out
+
+
+def test_a_move_within_the_package_goes_on_proving(bench):
+    bench.write("Makefile", "test:\n\t@true\n.PHONY: test\n")
+    bench.save()
+    finish(bench, "a")
+    (bench.root / "packages/a/test_a.py").rename(bench.root / "packages/a/test_moved.py")
+    finish(bench, "b")
+    bench.ok("check", "test")
 
 
 def test_a_nearer_command_is_told_with_the_old_one(bench):
@@ -261,3 +315,69 @@ def test_without_a_command_at_the_top_the_end_tests_every_package_with_tasks(ben
     said = bench.ok("check", "test").out
     assert "test passed" in said
     assert "passed too: python3 -m pytest -v in packages/" in said
+
+
+def two_packages(bench: Bench, definition: str) -> str:
+    """A cycle whose test is in one package, red; its work and the other package are still to come."""
+    bench.write("packages/b/test_old.py", "from code_ import one\ndef test_old():\n    assert one == 1\n")
+    bench.write("packages/b/code_.py", "one = 1\n")
+    bench.save()
+    bench.ok("cancel")
+    bench.ok("start", *(("dev", LOGIN) if definition == "dev" else ("tdd", "--set", "task=Two")))
+    bench.write("packages/a/test_new.py", "def test_new():\n    import new\n")
+    bench.ok("done", "--test", "test_new")
+    bench.write("packages/a/new.py", "")
+    return bench.head
+
+
+@pytest.mark.parametrize("definition", ["dev", "tdd"])
+def test_a_task_that_breaks_another_package_that_it_changed_is_not_green(bench, definition):
+    head = two_packages(bench, definition)
+    bench.write("packages/b/code_.py", "one = 2\n")
+    refused = bench.agent("done")
+    assert refused.code == 3
+    assert "test_old.py::test_old" in refused.err
+    assert "python3 -m pytest -v in packages/b (from packages/b/pyproject.toml)" in refused.err
+    bench.write("packages/b/code_.py", "one = 1  # the same\n")
+    bench.write("packages/b/test_more.py", "def test_more():\n    open('left.txt', 'w').close()\n")
+    bench.ok("done")
+    status = " ".join(bench.ok("status").out.split())
+    assert "passed too: python3 -m pytest -v in packages/b" in status
+    assert "stale" not in status
+    bench.write("packages/b/code_.py", "one = 2\n")
+    assert bench.agent("done").code == 3
+    assert bench.head == head
+
+
+def test_what_failed_before_in_another_package_is_not_held_against_the_task(bench):
+    bench.write("packages/b/test_old.py", "def test_old():\n    assert 0\n")
+    bench.save()
+    bench.ok("start", "dev", LOGIN, "--fresh")
+    bench.write("packages/a/test_new.py", "def test_new():\n    import new\n")
+    bench.ok("done", "--test", "test_new")
+    bench.write("packages/a/new.py", "")
+    bench.write("packages/b/code.py", "one = 3\n")
+    bench.ok("done")
+    assert "failed before, and now too: python3 -m pytest -v in packages/b" in " ".join(bench.ok("status").out.split())
+
+
+def test_texts_and_settings_around_a_package_cost_no_other_run(bench):
+    two_packages(bench, "dev")
+    bench.write("README.md", "more\n")
+    bench.write("package-lock.json", "{}\n")
+    bench.write("packages/b/notes.md", "more\n")
+    bench.ok("done")
+    evidence = bench.open().workflow().state.step(GREEN).evidence["test_passes"]
+    assert "packages" not in evidence.data
+
+
+def test_evidence_says_which_package_it_is_from_and_status_what_the_end_runs(bench):
+    bench.write("Makefile", "test:\n\t@true\n.PHONY: test\n")
+    bench.save()
+    finish(bench, "a")
+    finish(bench, "b")
+    state = bench.open().workflow().state
+    using = {one.uses: one for one in conditions.commands(state, "pr_creation")}
+    assert (using["test"].command, using["test"].folder) == ("make test", "")
+    check, seen = state.plan.step(GREEN).checks[0], state.step(GREEN).evidence["test_passes"]
+    assert "run by Holdfast: `python3 -m pytest -v` in `packages/a` at " in how(check, seen)

@@ -16,6 +16,7 @@ from holdfast.core.commands import (
     EndAgent,
     Fail,
     Iterate,
+    Lock,
     Note,
     Record,
     RecordCheck,
@@ -27,15 +28,16 @@ from holdfast.core.commands import (
     Spend,
     StartAgent,
     Submit,
+    TakeOver,
     Together,
     Unblock,
 )
 from holdfast.core.decide import decide
 from holdfast.core.definition import Step
 from holdfast.core.events import Beat, Leased, Released
-from holdfast.core.state import Lease
+from holdfast.core.state import Actor, Lease
 from holdfast.errors import HoldfastError
-from tests.core.play import AGENT, HOUR, OTHER_AGENT, PERSON, Play, given, passed, step
+from tests.core.play import AGENT, FILE, HOUR, OTHER_AGENT, PERSON, Play, edit, given, passed, step
 
 STEPWISE = [
     Begin("a"),
@@ -191,6 +193,30 @@ def test_after_a_takeover_the_old_holder_is_fenced():
     play.do(Begin("a"), by=OTHER_AGENT, token=2)
 
 
+@pytest.mark.parametrize("on", ["a", ""])
+def test_after_a_takeover_under_another_role_the_old_holder_is_fenced(on):
+    play = given(step("a", kind="task"))
+    play.do(StartAgent("coder", on, 600))
+    play.do(Lock(("y.py",)), token=1)
+    *_, event = play.wait(601).do(StartAgent("fixer", on), by=OTHER_AGENT)
+    assert (event.took_over, [lease.token for lease in play.state.leases.values()]) == (1, [event.lease.token])
+    assert "y.py" not in play.state.locks
+    for command in (Begin("a"), BeatAgent(1), Done("a"), EndAgent(1), RecordCheck("a", "tests", passed())):
+        play.refuses(command, "fenced", by=AGENT, token=1)
+    play.refuses(BeatAgent(1), "fenced", by=AGENT)
+    play.refuses(Begin("a"), "lease_held", by=AGENT)
+    play.do(Begin("a"), by=OTHER_AGENT, token=event.lease.token)
+
+
+def test_in_a_worktree_the_next_role_takes_over_from_an_agent_that_is_gone():
+    """The step is no task; still, two agents in one worktree would undo each other's work."""
+    place = {"worktree": ".holdfast/worktrees/x/a", "branch": "hf/x/a", "into": "main"}
+    play = given(step("a"))
+    play.do(StartAgent("creator", "a", 600, place=place))
+    play.wait(601).do(StartAgent("validator", "a", place=place), by=OTHER_AGENT)
+    play.refuses(Begin("a"), "fenced", by=AGENT, token=1)
+
+
 def test_only_the_holder_ends_a_lease_or_keeps_it_alive():
     play = leased()
     for command in (EndAgent(1), BeatAgent(1)):
@@ -310,6 +336,75 @@ def test_cancelling_ends_every_lease():
 )
 def test_a_lease_has_a_role_a_span_and_a_step_that_exists(command, code):
     given(step("a")).refuses(command, code)
+
+
+# Files
+
+
+FINISHING = [
+    Begin("a"),
+    Done("a"),
+    RecordCheck("a", "tests", passed()),
+    Submit("a"),
+    Skip("a"),
+    Record({"note": "x"}, "a"),
+    Reopen("a"),
+    Block("a", "r"),
+]
+
+
+@pytest.mark.parametrize("command", FINISHING)
+def test_an_edit_is_kept_from_a_held_step_like_a_command_without_the_token(command):
+    play = leased()
+    play.refuses(edit(command), "lease_held", by=FILE)
+    play.refuses(Together((command,)), "lease_held", by=FILE)  # a document that was deleted
+    assert play.status("a") == "pending"
+
+
+def test_an_edit_beside_a_held_step_is_taken():
+    play = leased()
+    play.do(edit(Begin("b"), Done("b")), by=FILE)
+    assert play.status("b") == "done"
+
+
+def test_an_edit_reaches_no_held_step_by_opening_what_comes_before_it():
+    play = given(step("a"), step("b"))
+    play.finish("a").do(Begin("b"), StartAgent("coder", "b"))
+    play.refuses(edit(Reopen("a")), "lease_held", by=FILE)
+    play.refuses(Together((Note("n"), Reopen("a"))), "lease_held", by=OTHER_AGENT)
+
+
+def test_a_lease_that_an_edit_wrote_down_keeps_no_edit_out():
+    """Nobody has a token of it."""
+    play = given(step("a", kind="task"))
+    play.do(edit(Begin("a"), StartAgent("coder", "a")), by=FILE)
+    play.do(edit(Done("a")), by=FILE)
+    assert play.status("a") == "done"
+
+
+def test_a_session_that_holds_the_whole_keeps_no_edit_out():
+    play = given(step("a"))
+    play.do(StartAgent("release", ""))
+    play.do(edit(Begin("a"), Done("a")), by=FILE)
+    assert play.status("a") == "done"
+
+
+def test_no_edit_ends_a_step_whose_work_is_still_to_be_brought_in():
+    """However long its agent is gone: the edit would leave the commits on a branch that nobody looks at."""
+    place = {"worktree": ".holdfast/worktrees/x/a", "branch": "hf/x/a", "into": "main"}
+    play = given(step("a", kind="task"))
+    play.do(Begin("a"), StartAgent("coder", "a", 600, place=place))
+    refusal = play.wait(601).refuses(edit(Done("a")), "not_brought_in", by=FILE)
+    assert play.typed(refusal) == "holdfast done a"
+
+
+def test_what_git_brings_is_kept_from_a_held_step():
+    play = given(step("a"), step("b", requires=[]))
+    play.do(Begin("a"), Begin("b"), StartAgent("coder", "a"))
+    brought = {path: play.state.step(path).replace(status="done") for path in ("a", "b")}
+    play.do(TakeOver("state.json", {}, brought), by=Actor("git"))
+    assert play.statuses() == {"a": "active", "b": "done"}
+    assert "a was put back" in play.state.alerts[-1].message
 
 
 # Keys

@@ -163,7 +163,7 @@ def test_an_unknown_key_is_a_mistake_that_names_the_nearest_known_one(wrong, mea
 
 def test_an_unknown_key_with_nothing_near_lists_the_known_ones():
     found = mistakes(step("a", approval={"zzzzzzzz": 1}))
-    assert found["step[1].approval.zzzzzzzz"] == "unknown key 'zzzzzzzz'; known are by, rejected"
+    assert found["step[1].approval.zzzzzzzz"] == "unknown key 'zzzzzzzz'; known are by, rejected, of"
 
 
 def test_a_far_word_has_no_nearest():

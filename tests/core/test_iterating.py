@@ -137,6 +137,17 @@ def test_an_agent_can_neither_retry_nor_skip_nor_extend():
     play.refuses(Extend(iterations=1), "person_needed")
 
 
+def test_what_a_person_is_advised_to_type_at_the_bound_works_as_it_stands():
+    """More tries come first: without them, the bound refuses the next one."""
+    play = used_up()
+    (blocker,) = queries.blockers(play.state, TASK, play.facts())
+    (first, second) = [one.command for one in blocker.remedies if one.who == "person"]
+    assert (first, second) == ("extend", "resume")
+    assert play.typed(play.refuses(Resume(TASK), "person_needed")).startswith("holdfast extend --iterations 3")
+    play.do(Extend(iterations=3), Resume(TASK), by=PERSON)
+    assert play.status(TASK) == "active"
+
+
 def test_a_person_extends_the_bound_and_has_it_tried_again():
     play = used_up()
     assert "extend --iterations" in play.typed(play.refuses(Resume(TASK), "bound_reached", by=PERSON))

@@ -50,6 +50,7 @@ FUNCTIONS = {
     "trust": ("a definition.toml",),
     "schema": ("story",),
     "recover": ("user-login",),
+    "go_on": (),
     "finalize": (("docs/a b.md",),),
     "amend": ("step",),
     "add_step": ("step",),
@@ -89,7 +90,7 @@ def test_every_remedy_is_read_by_the_command_line_with_and_without_its_workflow(
         command, args = parsed(typed(filled(made), scope))
         assert command.name == made.command
         if scope.about and args is not None:
-            assert getattr(args, "workflow", "my-work") == "my-work"
+            assert (getattr(args, "workflow", "my-work") or getattr(args, "slug", "")) == "my-work"
             assert hasattr(args, "workflow") == naming.is_about_workflow(made.command)
     capsys.readouterr()
 
@@ -110,7 +111,7 @@ def test_arguments_arrive_as_they_are_whatever_characters_they_have(remedy):
     for name, value in remedy.arguments.items():
         found = getattr(args, name)
         assert (dict(found) if isinstance(value, dict) else found) == value
-    assert "w" not in command.takes or args.workflow == "my-work"
+    assert "w" not in command.takes or "my-work" in (args.workflow, getattr(args, "slug", ""))
 
 
 def test_the_workflow_is_named_exactly_where_it_would_not_be_picked():
@@ -183,7 +184,7 @@ def test_a_blank_that_is_not_filled_in_is_refused(blank):
     [
         ("check lint --passed-or-failed", "--passed-or-failed is a blank: type --passed or --failed"),
         ("review a --verdict APPROVED_OR_NEEDS_REVISION", "is not one of approved, needs_revision"),
-        ("recover a --take GIT_OR_HERE", "is not one of git, here"),
+        ("feature recover a --take GIT_OR_HERE", "is not one of git, here"),
     ],
 )
 def test_a_choice_that_is_left_open_is_refused_with_what_to_type(line, said):

@@ -20,6 +20,7 @@ from holdfast.core.reading import read
 from holdfast.documents.lens.spec import Items
 from holdfast.engine.codec import _EVENTS
 from holdfast.forges.github.repository import token_names
+from holdfast.forges.gitlab.project import TOKENS
 from holdfast.machine import settings
 from holdfast.machine.configuration import resuming, uses_pull_requests
 from holdfast.project.step_work import StepWork
@@ -250,7 +251,7 @@ def test_every_environment_variable_is_documented_and_no_others():
     read_ones = set(re.findall(r'environ(?:\.get\(|, )b?"([A-Z_]+)"', text))
     named = set(re.findall(r"\b(?:HOLDFAST|XDG)_[A-Z_]+\b", text))
     coloured = {"FORCE_COLOR", "CLICOLOR_FORCE"}
-    tokens = {*token_names("github.com"), *token_names("github.example.com")}
+    tokens = {*token_names("github.com"), *token_names("github.example.com"), *TOKENS}
     text = page("environment.md")
     shown = set(re.findall(r"`([A-Z][A-Z_]+)`", text))
     assert read_ones | named | coloured | tokens | {"HTTPS_PROXY", "NO_PROXY"} | set(settings.HOST_VARIABLES) == shown

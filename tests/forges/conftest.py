@@ -1,4 +1,4 @@
-"""A GitHub on loopback, and a client that reaches it by a token or by the real gh."""
+"""A GitHub and a GitLab on loopback, and a client that reaches the GitHub by a token or by the real gh."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import os
 
 import pytest
 
+from holdfast.forges import github as hub
 from holdfast.forges.github.client import Client
-from holdfast.forges.github.gh_transport import GhTransport, gh_in
-from holdfast.forges.github.token_transport import TokenTransport
+from holdfast.forges.program_transport import program_in
 from tests.forges.github.server import HERE, GitHub
+from tests.forges.gitlab.server import GitLab
 
 
 @pytest.fixture
@@ -24,6 +25,14 @@ def github(tmp_path, monkeypatch):
     assert server.unexpected == []
 
 
+@pytest.fixture
+def gitlab(tmp_path):
+    with GitLab(tmp_path / "gitlab") as server:
+        server.plant()
+        yield server
+    assert server.unexpected == []
+
+
 @pytest.fixture(params=["token", "gh"])
 def way(request):
     return request.param
@@ -34,7 +43,7 @@ def by_gh(tmp_path):
     """Makes transports that ask by gh, with the environment of that moment."""
 
     def make(host="github.com", timeout=30.0, top=str(tmp_path)):
-        return GhTransport(gh_in(os.environ), top, host, timeout, environ=os.environ)
+        return hub.by_gh(program_in(os.environ, "gh"), top, host, timeout, environ=os.environ)
 
     return make
 
@@ -46,7 +55,7 @@ def connected(github, way, by_gh):
     def make(repository=HERE, timeout=30.0):
         if way == "gh":
             return Client(by_gh(repository.host, timeout), repository, pauses=(0, 0))
-        carried = TokenTransport(repository.host, "a-token-of-the-test", timeout, base_url=github.address)
+        carried = hub.by_token(repository.host, "a-token-of-the-test", timeout, base_url=github.address)
         return Client(carried, repository, pauses=(0, 0))
 
     return make

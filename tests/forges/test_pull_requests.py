@@ -9,7 +9,8 @@ import pytest
 from holdfast.errors import Refused
 from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.parts import Order
-from tests.forges.github.server import Fault, GitHub
+from tests.forges.github.server import GitHub
+from tests.forges.loopback import Fault
 from tests.trusted import trust_file
 from tests.workbench import LOGIN, Bench
 
@@ -222,7 +223,7 @@ def test_nothing_is_pushed_before_the_forge_accepts_the_login(hosted, github: Gi
     github.faults.append(Fault(status=401))
     with pytest.raises(Refused) as refusal:
         workflow.done("pr")
-    assert refusal.value.code == "github_unauthorized"
+    assert refusal.value.code == "forge_unauthorized"
     assert not github.tip("all-there")
     workflow.done("pr")
     assert [(one.head, one.base) for one in github.opened] == [("all-there", "main")]

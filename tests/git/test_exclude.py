@@ -11,7 +11,7 @@ import pytest
 from tests.losing import RELEASE, SCENES
 from tests.workbench import Bench
 
-SHARED = ("config.toml", "allowed_signers", "approvers", "team.toml", "workflows/release.toml")
+SHARED = ("config.toml", "allowed_signers", "approvers", "team.toml", "workflows/release.toml", "team/templates/a.md")
 
 
 @pytest.fixture

@@ -211,6 +211,8 @@ def dev_commit(desk: Desk) -> None:
     desk.does("check", "test")
     desk.does("done", "verification")
     desk.look("pull request")
+    desk.git("remote", "add", "origin", "https://example.com/ada/shop.git")
+    desk.git("update-ref", "refs/remotes/origin/work", "HEAD")
     desk.does("done", "pr_creation", "--url", "https://github.com/ada/shop/pull/7")
     desk.look("finished", desk.workflows()[0])
     desk.does("signal")
@@ -462,7 +464,7 @@ def compaction_qa(desk: Desk) -> None:
 
 
 def _feature(desk: Desk) -> str:
-    desk.person("init")
+    desk.person("feature", "init")
     desk.save("Begin the docs")
     desk.does("start", "feature", "Sign in by key")
     return "workflow/sign-in-by-key/01-requirements"
@@ -494,7 +496,7 @@ def feature(desk: Desk) -> None:
     desk.refused("approve", "1")
     desk.refused("reject", "1", "--feedback", "no")
     desk.served("waits for a person", "approve_step", workflow_id="sign-in-by-key", step=1, approved=True)
-    desk.does("continue")
+    desk.does("feature", "continue")
     desk.person("reject", "1", "--feedback", "Keys also expire.")
     desk.look("after a person's no")
 
@@ -505,7 +507,7 @@ def feature_later(desk: Desk) -> None:
     _reviewed(desk, phase, 1, "## Decision: APPROVED\n")
     desk.person("approve", "1")
     desk.look("approved")
-    desk.does("continue")
+    desk.does("feature", "continue")
     desk.does("fail", "2", "--reason", "the creator was killed")
     desk.look("second phase, failed once")
     desk.does("fail", "2", "--reason", "killed again")

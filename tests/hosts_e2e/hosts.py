@@ -53,6 +53,18 @@ class Host:
         """A tool of Holdfast's server."""
         raise NotImplementedError
 
+    def agent(self, name: str, task: str) -> Turn:
+        """A subagent is given a task, and does it before the model is asked again."""
+        raise NotImplementedError
+
+    def skill(self, name: str) -> Turn:
+        """The model reads a skill."""
+        raise NotImplementedError
+
+    def read(self, path: str) -> Turn:
+        """The host's own tool shows a file of the project."""
+        raise NotImplementedError
+
     def results(self, request: Request) -> list[str]:
         """What came of the tools that were called, as the model is told it."""
         raise NotImplementedError
@@ -141,6 +153,15 @@ class ClaudeCode(Host):
 
     def tool(self, name: str, **given: Any) -> Turn:
         return call(f"mcp__holdfast__{name}", **given)
+
+    def agent(self, name: str, task: str) -> Turn:
+        return call("Agent", description="a task", prompt=task, subagent_type=name, run_in_background=False)
+
+    def skill(self, name: str) -> Turn:
+        return call("Skill", skill=name)
+
+    def read(self, path: str) -> Turn:
+        return call("Read", file_path=f"{self.scene.project}/{path}")
 
     def results(self, request: Request) -> list[str]:
         told = [
@@ -235,6 +256,16 @@ class Opencode(Host):
     def tool(self, name: str, **given: Any) -> Turn:
         return call(f"holdfast_{name}", **given)
 
+    def agent(self, name: str, task: str) -> Turn:
+        return call("task", description="a task", prompt=task, subagent_type=name)
+
+    def skill(self, name: str) -> Turn:
+        """By the file that it is told of: its own tool for skills needs a ripgrep, which it would have to fetch."""
+        return self.read(f".opencode/skills/{name}/SKILL.md")
+
+    def read(self, path: str) -> Turn:
+        return call("read", filePath=f"{self.scene.project}/{path}")
+
     def results(self, request: Request) -> list[str]:
         return [_said(one["content"]) for one in request["body"]["messages"] if one["role"] == "tool"]
 
@@ -244,7 +275,9 @@ class Codex(Host):
     CONFIG = """# what this project's people like
 project_doc_max_bytes = 65536  # all of it
 """
-    AGENTS = "# How we work\n\nTests first.\n"
+    OWN = "# How we work\n\nTests first.\n"
+    AGENTS = "multi_agent_v1"
+    """The namespace of its tools for subagents."""
 
     @property
     def program(self) -> Path:
@@ -278,7 +311,7 @@ trust_level = "trusted"
 """,
         )
         self.scene.write(".codex/config.toml", self.CONFIG)
-        self.scene.write("AGENTS.md", self.AGENTS)
+        self.scene.write("AGENTS.md", self.OWN)
 
     def run(self, prompt: str, turns: list[Turn], *, session: str = "", known: str = "", trusting: bool = True) -> Run:
         """A person has to trust new hooks in its terminal; the option stands for that. Where a server is not required,
@@ -310,6 +343,10 @@ trust_level = "trusted"
 
     def tool(self, name: str, **given: Any) -> Turn:
         return {**call(name, **given), "namespace": "mcp__holdfast"}
+
+    def agent(self, name: str, task: str) -> Turn:
+        """It works on beside the session, which has to wait for it."""
+        return {**call("spawn_agent", agent_type=name, message=task), "namespace": self.AGENTS}
 
     def results(self, request: Request) -> list[str]:
         outputs = ("function_call_output", "custom_tool_call_output")

@@ -32,10 +32,12 @@ class Script:
         self._known = ""
         self._requests: list[Body] = []
         self._answers = 0
+        self._marks: set[str] = set()
 
     def begin(self, turns: list[Body], known: str) -> None:
         with self._lock:
             self._turns, self._requests, self._known = list(turns), [], known
+            self._marks = {turn.get("by", "") for turn in turns}
 
     def taken(self) -> tuple[list[Body], list[Body]]:
         """What was asked, and which lines nobody came to hear."""
@@ -46,15 +48,24 @@ class Script:
         """The line for this request, with an id of its own: hosts take messages of one id for one message."""
         kind = _kind(path, body)
         with self._lock:
-            self._requests.append({"kind": kind, "path": path, "body": body, "headers": headers})
+            request = {"kind": kind, "path": path, "body": body, "headers": headers}
+            self._requests.append(request)
             self._answers += 1
             if kind == "summary":
                 line = {"say": SUMMARY}
-            elif kind == "aside" or not self._turns:
+            elif kind == "aside":
                 line = {"say": IDLE}
             else:
-                line = self._filled(self._turns.pop(0), body)
+                line = self._filled(self._next(body), body)
+            request["answer"] = line
             return {**line, "id": str(self._answers)}
+
+    def _next(self, body: Body) -> Body:
+        """The next line of the agent that asks: one that a line is kept for, by words that only its prompt has."""
+        text = json.dumps(body, ensure_ascii=False)
+        who = next((mark for mark in self._marks if mark and mark in text), "")
+        at = next((at for at, turn in enumerate(self._turns) if turn.get("by", "") == who), None)
+        return self._turns.pop(at) if at is not None else {"say": IDLE}
 
     def _filled(self, line: Body, body: Body) -> Body:
         """A model knows what it has read: the last text in the request that fits the pattern."""

@@ -109,7 +109,7 @@ def test_a_workflow_remembers_the_worktree_and_nothing_for_the_main_one(reposito
 
 
 IGNORED = ("journal/ab/x.jsonl", "index", "quarantine/x", "state/ab/x.json", "guard", "unsettled/x", "slots/x")
-SHARED = ("config.toml", "allowed_signers", "approvers", "team.toml", "workflows/release.toml")
+SHARED = ("config.toml", "allowed_signers", "approvers", "team.toml", "workflows/release.toml", "team/templates/a.md")
 
 
 def test_it_keeps_itself_out_of_git_the_users_own_files_aside(repository):

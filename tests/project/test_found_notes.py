@@ -278,13 +278,13 @@ def test_a_plan_that_is_no_longer_in_progress_ends_its_workflow(house):
     assert seen(house) == []
 
 
-def test_a_plan_that_is_taken_up_again_after_its_end_begins_another_workflow(house):
+def test_a_plan_that_is_taken_up_again_after_its_end_takes_its_workflow_up(house):
     (first,) = planned(house)
     planned(house, OVER)
     house.write(PLAN_FILE, PLAN.format(status=RUNS).replace("Import", "Import ✅"))
     later(house, PLAN_FILE)
     (state,) = seen(house)
-    assert (state.ulid != first.ulid, queries.top_number(state)) == (True, 3)
+    assert (state.ulid == first.ulid, queries.top_number(state)) == (True, 3)
 
 
 def test_a_plan_that_is_away_says_nothing_about_its_end(house):

@@ -235,7 +235,7 @@ def test_a_fork_is_refused_with_what_differs_and_changes_nothing(there, here, ho
     before = files(home)
     with pytest.raises(Conflict) as caught:
         here.fast_forward(data, "workflow/one/journal.jsonl")
-    assert (caught.value.code, caught.value.remedy) == ("journal_forked", "holdfast recover")
+    assert (caught.value.code, caught.value.remedy) == ("journal_forked", "holdfast feature recover")
     assert caught.value.facts == {"ulid": NAME, "common": 3, "ours": 4, "theirs": 5}
     assert "workflow/one/journal.jsonl" in caught.value.message
     assert files(home) == before

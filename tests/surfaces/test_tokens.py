@@ -48,7 +48,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("supervise pre_task 1.1 --verdict PASS", "commit 1.1 -m x", "commit --supervisor -m x"),
         *("milestone 1 --url https://github.com/o/r/issues/7",),
     ),
-    "feature": ("continue", "finalize", "commit 01-requirements -m x", "review 01-requirements"),
+    "feature": (
+        *("feature continue", "feature finalize", "feature reset export-csv", "commit 01-requirements -m x"),
+        *("review 01-requirements",),
+    ),
 }
 """The commands that take a token, by a workflow that they suit."""
 CALLS: dict[str, dict[str, Any]] = {
@@ -94,7 +97,7 @@ class Table:
             bench.save()
             workflow = bench.start("orchestrate", str(bench.root / "docs/task.md")).done("plan").approve("plan")
             return workflow.begin("1.1").id
-        bench.ok("init")
+        bench.ok("feature", "init")
         bench.save()
         return bench.start("feature", "Export CSV").id
 

@@ -491,6 +491,7 @@ def test_any_no_in_planning_sends_the_phase_back(desk, phase, changes):
     said = desk.document()["planning"]["phases"][phase - 1]
     if changes:
         assert said["human_approval"]["modifications"] == changes["modifications"]
+    desk.bench.write("acts/act-1/strategic-plan.md", "a better plan\n")
     desk.hand_in(phase, **{OUTPUTS[phase - 1]: "better"})
     assert desk.of("get_workflow_status")["waiting_for_approval"] is True
 

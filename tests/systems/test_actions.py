@@ -337,7 +337,7 @@ def test_on_another_branch_nothing_is_done(bench):
     refusal = refused(bench, workflow)
     assert refusal.code == "branch_mismatch"
     options: Any = refusal.facts["options"]
-    assert [one["do"] for one in options] == ["switch", "abandon"]
+    assert [one["do"] for one in options] == ["switch"]
     assert (refusal.facts["branch"], refusal.facts["current_branch"]) == ("feat/user-login", "main")
     bench.git(*options[0]["command"].shell[1:])
     workflow.done(FIRST)
@@ -512,6 +512,7 @@ def test_a_pull_request_that_was_made_elsewhere_is_recorded(bench):
     workflow.done("verification")
     assert isinstance(refused(bench, workflow, "pr_creation", Order(url="https://example.com/1")), UsageError)
     url = "https://github.com/ada/engine/pull/12"
+    bench.publish()
     workflow.done("pr_creation", order=Order(url=url))
     assert workflow.state.step("pr_creation").data == {"pr_number": 12, "pr_url": url}
     assert workflow.state.step("pr_creation").evidence["pr_created"].run_by == "reported"
@@ -527,10 +528,13 @@ def test_without_a_forge_the_pull_request_is_somebody_elses_to_make(bench):
     workflow.done("verification")
     refusal = refused(bench, workflow, "pr_creation")
     assert (refusal.code, refusal.message[:29]) == ("no_forge", "this repository has no remote")
+    text = f".holdfast/checks/{workflow.ulid}/pull-request.md"
     assert refusal.remedy == (
-        "if the pull request was made elsewhere: holdfast done pr_creation --url URL"
-        " · or give the repository its remote, with git remote add"
+        f"the text of the pull request is in {text}; give the repository its remote: git remote add origin URL"
+        " · then: holdfast done pr_creation"
     )
+    assert refusal.remedies[-1].who == "person"
+    assert "- `test`: passed, run by Holdfast: `true`" in bench.read(text)
     assert told(workflow.briefing().now) == refusal.remedy
 
     bench.git("remote", "add", "origin", "https://example.com/ada/engine.git")
@@ -545,10 +549,9 @@ def test_without_a_forge_the_pull_request_is_somebody_elses_to_make(bench):
         )
     )
     bench.git("remote", "set-url", "origin", "https://gitlab.com/ada/engine.git")
-    page = "https://gitlab.com/ada/engine/-/merge_requests/new?merge_request%5Bsource_branch%5D=feat%2Fdone"
     assert refused(bench, workflow, "pr_creation").remedy == (
-        f"git push -u origin feat/done, then open {page}&merge_request%5Btarget_branch%5D=main"
-        f" and take the text of {text}, then: holdfast done pr_creation --url URL"
+        "git push -u origin feat/done && glab mr create --source-branch feat/done --target-branch main"
+        f""" --title 'All there' --yes --description "$(cat {text})", then: holdfast done pr_creation --url URL"""
     )
     said = bench.read(text)
     assert "## Tasks" in said
@@ -573,6 +576,50 @@ def test_the_address_of_a_pull_request_is_refused_where_the_branch_was_not_pushe
     bench.git("push", "-q", "-u", "origin", "feat/done")
     workflow.done("pr_creation", order=Order(url=url))
     assert workflow.state.step("pr_creation").data["pr_url"] == url
+
+
+def test_without_a_remote_no_address_is_believed_and_a_person_may_do_without(bench, tmp_path):
+    bench.saved_feature("features/done.md", "x Everything", title="All there")
+    workflow = bench.start("dev", "features/done.md")
+    workflow.record({"test_command": "true"})
+    for check in ("lint", "security_review", "code_simplifier"):
+        workflow.check(check, passed=True)
+    workflow.done("verification")
+    url = "https://example.com/ada/engine/pull/12"
+    refusal = refused(bench, workflow, "pr_creation", Order(url=url))
+    assert refusal.code == "not_pushed"
+    assert "the repository has no remote" in refusal.message
+    bench.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
+    bench.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    bench.git("push", "-q", "origin", "main")
+    bench.save("not pushed")
+    bench.git("remote", "remove", "origin")
+    assert bench.agent("done", "pr_creation", "--url", url, "--json").error["code"] == "not_pushed"
+    assert bench.agent("check", "pr_created", "--passed", "--set", f"pr_url={url}", "--set", "pr_number=12").code == 0
+    assert bench.agent("done", "pr_creation", "--json").error["code"] == "not_pushed"
+    assert bench.agent("skip", "pr_creation").code == 3
+    assert bench.person("skip", "pr_creation", says="yes").code == 0
+
+
+def test_of_a_remote_that_is_a_folder_no_command_for_a_host_is_advised(bench, tmp_path):
+    bench.saved_feature("features/done.md", "x Everything", title="All there")
+    workflow = bench.start("dev", "features/done.md")
+    workflow.record({"test_command": "true"})
+    for check in ("lint", "code_simplifier"):
+        workflow.check(check, passed=True)
+    workflow.check("security_review", passed=True, data={"findings": 7})
+    workflow.done("verification")
+    bench.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
+    bench.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    text = f".holdfast/checks/{workflow.ulid}/pull-request.md"
+    assert refused(bench, workflow, "pr_creation").remedy == (
+        "git push -u origin feat/done, then open the pull request where the repository is served"
+        f" and take the text of {text}, then: holdfast done pr_creation --url URL"
+    )
+    assert "- `security_review`: passed with 7 findings, reported by" in bench.read(text)
+    found = "verification: security_review passed with 7 findings, reported"
+    assert found in " ".join(bench.ok("status").out.split())
+    assert found in " ".join(bench.ok("next").out.split())
 
 
 def test_a_pull_request_of_the_branch_that_it_goes_into_is_made_of_another(bench):

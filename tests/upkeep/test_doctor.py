@@ -294,7 +294,7 @@ def test_a_workflow_whose_worktree_is_gone_is_named(repository, tmp_path):
     workflow = repository.open("human", at=str(second)).start(SMALL, "x")
     repository.git("worktree", "remove", "--force", str(second))
     finding = found(examine(repository.open()), "worktree_gone")
-    assert finding.remedy == f"holdfast cancel -w {workflow.ulid}"
+    assert finding.remedy == f"holdfast cancel {workflow.ulid}"
 
 
 def test_documents_without_a_journal_are_offered_for_adoption(site):

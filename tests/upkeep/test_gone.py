@@ -98,7 +98,7 @@ def test_a_copy_in_git_that_lacks_lines_is_taken_when_a_person_gives_them_up(tmp
     scene = SCENES["gated"](Bench(tmp_path / "project").begun())
     ulid = scene.ulid
     shutil.rmtree(scene.bench.root / ".holdfast")
-    refused = scene.bench.agent("recover", "--json")
+    refused = scene.bench.agent("feature", "recover", "--json")
     assert (refused.code, refused.error["code"]) == (6, "lines_missing")
     scene.bench.agent("status")
     assert scene.journals() == []
@@ -109,8 +109,8 @@ def test_a_copy_in_git_that_lacks_lines_is_taken_when_a_person_gives_them_up(tmp
 
 def test_a_person_who_recovers_a_feature_gives_up_its_journal_with_the_same_word(tmp_path):
     scene = without_journals("gated", tmp_path)
-    assert scene.bench.agent("recover").code == 3
-    answer = scene.bench.person("recover", says="y")
+    assert scene.bench.agent("feature", "recover").code == 3
+    answer = scene.bench.person("feature", "recover", says="y")
     assert "with it, a journal that is gone is given up" in " ".join(answer.out.split()), answer
     assert answer.code == 0
     assert len(scene.journals()) == 1

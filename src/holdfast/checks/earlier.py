@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterable, Iterator, Mapping, Sequence
+from _collections_abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from holdfast.checks.results.model import FILTERED, PASSED, SKIPPED, Case, Results, function_name
 from holdfast.checks.results.sources import Sources
@@ -24,27 +24,94 @@ class Lost(Value):
 
     why: str
     step: str
+    is_unread: bool = False
+    """Whether it may have run: the command that should tell tells an exit code only."""
 
 
-def lost(state: State, path: str, check: Check, results: Results, sources: Sources) -> Lost | None:
-    """The first test of an earlier task that this run should have run and has not.
+class Run(Value):
+    """A command that was run, what it found, and the files in its folder."""
 
-    A run that does not cover the test's folder, as one of another package, tells nothing of it.
+    check: Check
+    results: Results | None
+    sources: Sources
+    is_chosen: bool = False
+    """Whether a person said that this command counts."""
+
+
+class Proof(Value):
+    """The test that proved a task, its file, and the check that saw it pass."""
+
+    task: str
+    check: Check
+    test: str
+    file: str
+
+
+def lost(state: State, path: str, runs: Sequence[Run], *, whole: bool) -> tuple[Lost | None, list[str]]:
+    """The first test of an earlier task that these runs should have run and have not.
+
+    Also those of which nobody can tell, as a person chose a command that tells an exit code only. A run that does not
+    cover the test's folder, as one of another package, tells nothing of it; of the `whole` each test has to be seen.
     """
-    own = tasks.task_of(state, path)
+    own, unseen = tasks.task_of(state, path), []
+    proofs = list(_proofs(state))
+    for proof in proofs:
+        if proof.task == own:
+            continue
+        covering = [run for run in runs if _covers(run, proof)]
+        known = _known(state, proof, proofs)
+        reasons = [_why_lost(run, proof, known) for run in covering] or [_never_seen(runs[0], proof) if whole else ""]
+        if not all(reasons):
+            continue
+        if any(run.results is None and run.is_chosen for run in covering):
+            unseen.append(f"{proof.test}, which proved {proof.task}")
+            continue
+        said = f"{proof.test}, which proved {proof.task}, {reasons[0]}"
+        is_unread = any(run.results is None for run in covering)
+        return Lost(said, _shows_red(state, proof.task), is_unread), unseen
+    return None, unseen
+
+
+def _proofs(state: State) -> Iterator[Proof]:
     for task in state.plan.of_kind(tasks.TASK):
-        shown = _proof(state, task) if task != own and state.step(task).status == DONE else None
-        if shown is None:
-            continue
-        before, evidence = shown
-        test, file = str(evidence.data["test"]), os.path.relpath(str(evidence.data["test_file"]), check.folder or ".")
-        same = _is_same(before, check)
-        if file.startswith("../") or not (same or any(_is_beside(case, test, file) for case in results.tests)):
-            continue
-        why = _why_not_run(results, test, file, sources)
-        if why:
-            return Lost(f"{test}, which proved {task}, {why}", _shows_red(state, task))
-    return None
+        shown = _proof(state, task) if state.step(task).status == DONE else None
+        if shown is not None:
+            yield Proof(task, shown[0], str(shown[1].data["test"]), str(shown[1].data["test_file"]))
+
+
+def _covers(run: Run, proof: Proof) -> bool:
+    """Whether a run tells of a test: it is the command that saw it, or it runs what is beside it."""
+    file = _seen_from(run, proof)
+    if _is_same(proof.check, run.check):
+        return True
+    if run.results is None:
+        return run.check.folder == proof.check.folder
+    return not file.startswith("../") and any(_is_beside(case, proof.test, file) for case in run.results.tests)
+
+
+def _seen_from(run: Run, proof: Proof) -> str:
+    return os.path.relpath(proof.file, run.check.folder or os.curdir)
+
+
+def _why_lost(run: Run, proof: Proof, known: Container[str]) -> str:
+    if run.results is None:
+        return f"was not seen to run: {provenance.command(run.check)} tells an exit code only"
+    return _why_not_run(run.results, proof.test, _seen_from(run, proof), run.sources, known)
+
+
+def _never_seen(run: Run, proof: Proof) -> str:
+    """What is said of a test that no run is about, as that of a package which is gone."""
+    gone = run.sources.why_gone(_seen_from(run, proof), proof.test)
+    return gone or "was not seen to run"
+
+
+def _known(state: State, proof: Proof, proofs: Sequence[Proof]) -> set[str]:
+    """The tests in the same package that were there beside the one of a task: none of them is the one, moved."""
+    known = {one.test for one in proofs if one != proof and one.check.folder == proof.check.folder}
+    for step in (proof.task, *state.plan.below(proof.task)):
+        kept = (one.data.get(provenance.PASSING) for one in state.step(step).evidence.values())
+        known |= {str(name) for one in kept if isinstance(one, Mapping) for name in one.get("names") or ()}
+    return known
 
 
 def _shows_red(state: State, task: str) -> str:
@@ -63,9 +130,9 @@ def _proof(state: State, task: str) -> tuple[Check, Evidence] | None:
     return found
 
 
-def _why_not_run(results: Results, test: str, file: str, sources: Sources) -> str:
+def _why_not_run(results: Results, test: str, file: str, sources: Sources, known: Container[str]) -> str:
     called = [case for case in results.called(test) if case.file in ("", file)]
-    if any(_ran(case) for case in called) or _is_elsewhere(results, test):
+    if any(_ran(case) for case in called) or _is_elsewhere(results, test, known):
         return ""
     if any(case.outcome == SKIPPED for case in called):
         return "is skipped"
@@ -75,12 +142,11 @@ def _why_not_run(results: Results, test: str, file: str, sources: Sources) -> st
     return gone or ("" if results.unnamed else "was not collected")
 
 
-def _is_elsewhere(results: Results, test: str) -> bool:
-    """Whether a test of the same name runs, as after a move to another file or with other parameters."""
+def _is_elsewhere(results: Results, test: str, known: Container[str]) -> bool:
+    """Whether a test of the same name runs that was not there, as after a move to another file."""
     name = _own_name(test)
-    return any(
-        _ran(case) and name == (case.titles[-1] if case.titles else _own_name(case.id)) for case in results.tests
-    )
+    ran = (case for case in results.tests if _ran(case) and case.id not in known)
+    return any(name == (case.titles[-1] if case.titles else _own_name(case.id)) for case in ran)
 
 
 def _own_name(test: str) -> str:
@@ -108,15 +174,17 @@ def passing(results: Results, test: str, more: Iterable[str] = ()) -> dict[str, 
 
 def not_run(state: State, path: str, check: Check, results: Results) -> dict[str, Any]:
     """The tests that passed before the task and are not run any more: how many, and their names where known."""
-    before = _baseline(state, path, check)
+    before, of_red = _baseline(state, path, check)
+    since = {provenance.SINCE: provenance.RED} if of_red else {}
     if not before:
         return {}
     names = before.get("names")
     if not isinstance(names, (list, tuple)) or results.unnamed:
         now = sum(map(_ran, results.tests)) + results.unnamed
         fewer = int(before.get("count") or 0) - now
-        return {"count": fewer} if fewer > 0 else {}
-    return told(gone(list(map(str, names)), results))
+        return {"count": fewer, **since} if fewer > 0 else {}
+    found = told(gone(list(map(str, names)), results))
+    return {**found, **since} if found else {}
 
 
 def gone(names: Sequence[str], results: Results) -> list[str]:
@@ -130,8 +198,11 @@ def told(names: Sequence[str]) -> dict[str, Any]:
     return {"count": len(names), "names": list(names[:LISTED])} if names else {}
 
 
-def _baseline(state: State, path: str, check: Check) -> Mapping[str, Any]:
-    """What passed when the task was red; where nothing could be loaded then, what passed at the end of the last one."""
+def _baseline(state: State, path: str, check: Check) -> tuple[Mapping[str, Any], bool]:
+    """What passed when the task was red; where nothing could be loaded then, what passed at the end of the last one.
+
+    With it goes whether all of it passed at red: what had stopped before, passed before the task.
+    """
     newest: tuple[str, Mapping[str, Any]] = "", {}
     own = state.plan.children(parent(path))
     for step, other, one in _seen(state):
@@ -139,10 +210,10 @@ def _baseline(state: State, path: str, check: Check) -> Mapping[str, Any]:
         if not _is_same(other, check) or not isinstance(kept, Mapping) or step == path:
             continue
         if step in own and other.test == "fails" and kept.get("count"):
-            return kept
+            return kept, provenance.NOT_RUN not in one.data
         if step not in own and one.at > newest[0]:
             newest = one.at, kept
-    return newest[1]
+    return newest[1], False
 
 
 def known(state: State, check: Check) -> list[str]:

@@ -6,7 +6,7 @@ import os
 from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast import git
-from holdfast.checks import baseline, bytecode, counterproof, earlier, packages, started, variables
+from holdfast.checks import baseline, bytecode, counterproof, earlier, neighbours, packages, started, variables
 from holdfast.checks.observed import EndedError, Observed, observe, report_in
 from holdfast.checks.results import judge, model
 from holdfast.checks.task import Task
@@ -76,16 +76,26 @@ def run(
     try:
         seen = observe(check.run, cwd=folder, report=report_in(check), ask=_is_of_tests(check), log=log, **how)
         others = packages.left_out(state, path, check, seen.results) if seen.ran.passed else []
-        seen, beside = packages.all_of(base, seen, others, {"log": log, **how})
+        found = seen.results
+        seen, beside, more = packages.all_of(base, seen, others, {"log": log, **how})
+        runs = [packages.ran(base, *one, is_versioned=git.find(base) is not None) for one in ((check, found), *more)]
         after = world.tree(state, listing=True)
         task = None if not check.test else begun if after.id == tree.id else Task(world, folder, state)
         verdict = _verdict(check, seen, state, path, given, task, base)
         told = _lost(check, seen, state, path, verdict)
-        verdict, compared = _compared(check, seen, others, state, path, world, task or begun, verdict, how)
+        verdict, compared = _compared(check, seen, others, runs, state, path, world, task or begun, verdict, how)
         told |= compared
+        work = task or begun
+        if verdict.by_exit_code and verdict.passed and work:
+            gone = packages.deleted_tests(work, state.head)
+            told |= {provenance.DELETED: gone} if gone else {}
         if task and task.repository and verdict.passed and verdict.file:
-            verdict, more = _held(check, seen, state, path, task, verdict, how)
-            told |= more
+            verdict, held = _held(check, seen, state, path, task, verdict, how)
+            told |= held
+        if task and check.test == "passes" and verdict.passed:
+            broken, beside = neighbours.run(base, check, task, found, how, log)
+            verdict = verdict.replace(passed=False, detail=broken) if broken else verdict
+            after = world.tree(state, listing=True) if beside else after
     except EndedError:
         said = f"the check {name} was ended before it had a result; nothing is recorded"
         facts = {"check": name, "step": path}
@@ -141,7 +151,8 @@ def _surroundings(check: Check, base: str, beside: list[str], task: Task | None,
     folder = os.path.join(base, check.folder)
     if check.uses:
         said |= {provenance.COMMAND: " ".join(map(quoted, check.run)), **packages.stands_for(check.run, folder)}
-    changed = packages.was_another(check, folder, task, state.head) if task else []
+    changed = [one for one in (provenance.replaced(check),) if one]
+    changed += packages.was_another(check, folder, task, state.head) if task else []
     said |= {provenance.CHANGED: changed} if changed else {}
     found = variables.found(check.run, folder, base, os.environ) if task else {}
     said |= {provenance.VARIABLES: found} if found else {}
@@ -170,8 +181,9 @@ def _verdict(
         return judge.Verdict(False, named, said, not_started=bool(ran.error))
     if results is None and check.report:
         return judge.Verdict(False, named, f"the command did not write its report {check.report}")
-    if results is None and check.test == "fails" and (why := packages.unread(base, check, task.paths_in(base))):
-        return judge.Verdict(False, "", why, by_exit_code=True, unnamed=bool(check.source))
+    unread = packages.unread(base, check, task, state.head) if results is None and check.test == "fails" else None
+    if unread is not None:
+        return unread
     if (
         results is None
         and ran.exit_code
@@ -218,6 +230,7 @@ def _compared(
     check: Check,
     seen: Observed,
     others: Sequence[Check],
+    runs: Sequence[earlier.Run],
     state: State,
     path: str,
     world: LocalWorld,
@@ -227,17 +240,25 @@ def _compared(
 ) -> tuple[judge.Verdict, dict[str, Any]]:
     """The verdict, compared with the tests from before: a run without one that proved an earlier task does not pass."""
     results = seen.results
-    if task is None or results is None or not verdict.passed:
+    is_unclear = not check.test and not verdict.detail
+    if task is None or not (verdict.passed or is_unclear):
         return verdict, {}
     if check.test == "fails":
+        if results is None:
+            return verdict, {}
         before = baseline.of_task(check, task, verdict.test, how)
         gone = earlier.told(earlier.gone(before, results)) if not results.broken else {}
         kept = {provenance.PASSING: earlier.passing(results, verdict.test, before)}
         return verdict, kept | ({provenance.NOT_RUN: gone} if gone else {})
-    lost = earlier.lost(state, path, check, results, task.sources)
+    told_of = runs if verdict.passed else [run for run in runs if run.results is not None]
+    whole = verdict.passed and not check.test
+    lost, unseen = earlier.lost(state, path, told_of, whole=whole) if told_of else (None, [])
     if lost:
-        return verdict.replace(passed=False, detail=lost.why), {provenance.LOST: lost.step}
-    told: dict[str, Any] = {}
+        verdict = verdict.replace(passed=False, detail=lost.why, unread=lost.is_unread)
+        return verdict, {provenance.LOST: lost.step}
+    told: dict[str, Any] = {provenance.UNSEEN: unseen} if unseen else {}
+    if results is None or not verdict.passed:
+        return verdict, told
     if check.test and not earlier.has_baseline(state, path, check):
         told[provenance.PASSING] = earlier.passing(results, "")
     if check.test:
@@ -300,9 +321,11 @@ def _data(
     said |= {"test": verdict.test} if verdict.test else {}
     said |= {"unnamed": True} if verdict.unnamed else {}
     said |= {provenance.NOT_STARTED: True} if verdict.not_started else {}
+    said |= {provenance.UNREAD: True} if verdict.unread else {}
     said |= {provenance.BY_EXIT_CODE: True} if verdict.by_exit_code else {}
     if found is not None:
         said["count"] = found.total
+        said |= {provenance.NO_TEST: True} if not verdict.passed and found.nothing_ran() and not found.broken else {}
         said["failing"] = [*found.failing, *found.broken][:NAMES_KEPT]
         said["passing"] = list(found.passing[:NAMES_KEPT])
     if task is None:

@@ -21,22 +21,27 @@ class Task:
         self.base = base
         self.repository = git.find(base)
         self.since = since(self.repository, state) if self.repository else None
-        self.changed: dict[str, content.Changed] = {}
-        if self.repository:
-            found = world.changed(self.repository, self.since, world.aside(state))
-            self.changed = {name: one for name, one in found.items() if state.dirt.get(name) != one.blob}
+        self._world, self._state = world, state
+        self.changed = self.changed_since(self.since)
         own = {self.inside(name): None for name, one in self.changed.items() if one.blob}
         self.sources = Sources(base, own if self.repository else None, self.earlier)
+
+    def changed_since(self, commit: str | None) -> dict[str, content.Changed]:
+        """Every path that differs from a commit; not what lay there changed when the workflow began."""
+        if self.repository is None:
+            return {}
+        found = self._world.changed(self.repository, commit, self._world.aside(self._state))
+        return {name: one for name, one in found.items() if self._state.dirt.get(name) != one.blob}
 
     def inside(self, name: str) -> str:
         """A path from the top of the repository, as one from the folder of the project."""
         assert self.repository
         return os.path.relpath(os.path.join(self.repository.top, name), os.path.realpath(self.base))
 
-    def paths_in(self, folder: str) -> list[str]:
-        """The files that are there, as paths from a folder; those beside it are left out."""
+    def paths_in(self, folder: str, *, gone: bool = False) -> list[str]:
+        """The files that are there, or also those that are gone, as paths from a folder, without those beside it."""
         top = self.repository.top if self.repository else folder
-        there = (name for name, one in self.changed.items() if one.blob)
+        there = (name for name, one in self.changed.items() if one.blob or gone)
         inside = (os.path.relpath(os.path.join(top, name), os.path.realpath(folder)) for name in there)
         return [name for name in inside if not name.startswith("../")]
 

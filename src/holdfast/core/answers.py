@@ -10,7 +10,7 @@ from holdfast.core.apply import Record
 from holdfast.core.briefing import NEWEST_NOTES, Briefing
 from holdfast.core.facts import Facts
 from holdfast.core.remedy import ANYWHERE, Scope, Telling, as_json, told, typed
-from holdfast.core.state import HELD, State
+from holdfast.core.state import HELD, Mark, State
 from holdfast.core.value import Any
 
 FACTS = ("decisions", "asked_for", "violations", "emphasis", "unchanged")
@@ -45,7 +45,7 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
         "branch": state.branch,
         "created_at": state.created_at,
         "revision": state.revision,
-        **({"cancelled": dict(state.cancelled.items())} if state.cancelled else {}),
+        **({"cancelled": given_up(state.cancelled)} if state.cancelled else {}),
         "elapsed_seconds": int(queries.elapsed(state, facts.now)),
         "artifacts": {name: a.path for name, a in state.step(brief.step).artifacts.items()} if brief.step else {},
         "blockers": blockers(brief, scope),
@@ -159,13 +159,18 @@ def next_step(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
     }
 
 
+def given_up(mark: Mark) -> dict[str, str]:
+    """When, by whom and why a workflow was cancelled, and how a person was recognised where it was one."""
+    return {name: said for name, said in mark.items() if said or name != "person"}
+
+
 def tried(brief: Briefing) -> list[dict[str, Any]]:
     return [{"attempt": one.attempt, "reason": one.reason, **one.data} for one in brief.tried]
 
 
 def work(brief: Briefing, scope: Scope = ANYWHERE, tell: Telling = told) -> dict[str, Any]:
     """What the work of the step is and what was decided about it; what there is nothing of is left out."""
-    lists = {"criteria": list(brief.task.criteria), "files": list(brief.task.files)}
+    lists = {name: list(getattr(brief.task, name)) for name in ("criteria", "files", "asked", "at_end")}
     task = {"text": brief.task.text, "file": brief.task.file, **lists}
     conditions = [
         {"kind": one.kind, "name": one.name, "verdict": one.verdict, "about": one.about, "command": one.command}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping
 
-from holdfast.core import cycle, lifecycle, moment
+from holdfast.core import cycle, lifecycle, moment, provenance
 from holdfast.core import events as ev
 from holdfast.core import state as states
 from holdfast.core.definition import Check
@@ -201,7 +201,7 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
                 return state.replace(context=_recorded(state.context, event))
             return _with(state, event.step, data=_recorded(state.step(event.step).data, event))
         case ev.Marked():
-            mark = Mark(at, actor.label, event.reason) if event.on else None
+            mark = Mark(at, actor.label, event.reason, event.person) if event.on else None
             freed: dict[str, Any] = {"leases": {}, "locks": {}} if event.mark == "cancelled" and event.on else {}
             return state.replace(**{event.mark: mark}, **freed)
         case ev.Founded():
@@ -270,6 +270,8 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             listed = cycle.restored(state.escalations, event.progress, at)
             back = state.replace(plan=Plan(event.steps), progress=event.progress, escalations=listed)
             return _finished(back.replace(stands_at=stands_at), at)
+        case ev.Branched():
+            return state.replace(branch=event.branch)
         case ev.Renamed():
             return state.replace(title=event.title)
         case ev.Edited():
@@ -293,6 +295,11 @@ def _stepped(state: State, event: ev.Moved, at: str) -> State:
         after = after.replace(artifacts={n: a for n, a in after.artifacts.items() if n != judged})
     if judged and judged in after.sent_back:  # the same can be found of another work
         after = after.replace(sent_back={n: was for n, was in after.sent_back.items() if n != judged})
+    approval = state.plan.step(path).approval if known and after.sent_back else None
+    if approval and approval.of in after.sent_back:
+        after = after.replace(sent_back={approval.of: after.sent_back[approval.of]})
+    if after.sent_back != before.sent_back:
+        after = cycle.turned_down(after)
     if known and state.plan.step(path).review:
         after = cycle.acted(before, after, event, at)
     moved = _put(state.replace(urged=0) if state.urged else state, path, after)
@@ -374,7 +381,8 @@ def _blamed(state: State, event: ev.Moved, at: str) -> State:
     tries = (*step.tries, Try(step.attempt, event.move, at, event.reason, event.data))[-KEPT_PER_STEP:]
     first = state.plan.step(event.blames).outputs[:1] if event.blames in state.plan else ()
     sent_back = {name: one.hash for name, one in step.artifacts.items() if name in (first or step.artifacts)}
-    return _with(state, event.blames, failures=step.failures + 1, tries=tries, sent_back=sent_back)
+    blamed = cycle.turned_down(step.replace(failures=step.failures + 1, tries=tries, sent_back=sent_back))
+    return _put(state, event.blames, blamed)
 
 
 def _finished(state: State, at: str) -> State:
@@ -425,7 +433,10 @@ def equipped(plan: Plan, event: ev.Equipped) -> Plan:
     own = {name: getattr(event, name) for name in ("run", "source", "folder", "run_by", "by")}
 
     def change(check: Check) -> Check:
-        return check.replace(**own, report=event.report or check.report) if check.uses == event.uses else check
+        if check.uses != event.uses:
+            return check
+        now = check.replace(**own, report=event.report or check.report)
+        return now.replace(was=provenance.first(check, now))
 
     return plan.with_checks(event.under, change)
 

@@ -49,13 +49,16 @@ NEWEST_NOTES = 3
 class TaskText(Value):
     """What the work of a step is: its text, the file that it comes from, and what must hold beyond the step's gates.
 
-    `files` are those that the work is written to, where the convention names them.
+    `files` are those that the work is written to, where the convention names them. `asked` is what is to be done now
+    and is no gate; `at_end` what has to hold of the whole, later.
     """
 
     text: str = ""
     file: str = ""
     criteria: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    at_end: tuple[str, ...] = ()
 
 
 class LeftWork(Value):
@@ -223,7 +226,7 @@ class Briefing(Standing):
         begun = self.step_status in (lifecycle.PENDING, lifecycle.ACTIVE)
         if not self.step or not begun or self.turn != "agent" or self.first is None:
             return None
-        if self.first.kind in ("mark", "requires", "ack", "read_only") or any(
+        if self.first.kind in ("mark", "requires", "ack", "read_only", "system") or any(
             way.command == "done" for way in self.now
         ):
             return None

@@ -53,12 +53,11 @@ class Using(Value):
 
 def commands(state: State, at: str | None) -> tuple[Using, ...]:
     """What the checks run that use a command of the project: those of a step first, then those of its task."""
-    task = ""
-    if at and state.plan.of_kind("task"):
-        from holdfast.core.tasks import task_of
+    from holdfast.core.tasks import task_of
 
-        task = task_of(state, at)
-    near = [*([at] if at else []), *(state.plan.below(task) if task else ()), *state.plan.paths]
+    task = task_of(state, at) if at and state.plan.of_kind("task") else ""
+    whole = (path for path in state.plan.paths if not task_of(state, path))
+    near = [*([at] if at else []), *(state.plan.below(task) if task else whole), *state.plan.paths]
     found: dict[str, Using] = {}
     for check in (check for path in near for check in state.plan.step(path).checks if check.uses):
         found.setdefault(check.uses, _using(check))
@@ -77,9 +76,10 @@ def _using(check: Check) -> Using:
 
 def tries(state: State, path: str) -> str:
     """`try 2 of 3`, from the second try on. Where tasks are iterated, the bound says how many there are."""
-    step, progress, most = state.plan.step(path), state.step(path), state.most_tries(path)
+    step, progress, most = state.plan.step(path), state.step(path), state.bounds.max_iterations
     if most and step.kind in state.conduct.iterated:
-        return f"try {progress.attempt} of {most}" if progress.attempt > 1 else ""
+        counted = state.counted_tries(path)
+        return f"try {counted} of {most}" if counted > 1 else ""
     if step.retry and progress.failures:
         number = progress.failures + (progress.status not in (lifecycle.FAILED, lifecycle.ESCALATED))
         return f"try {number} of {step.retry.max}" if number <= step.retry.max else f"try {number}"
@@ -114,7 +114,8 @@ def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str]:
         return verdict, "only claimed by the document it was adopted from"
     exit_code = f", exit {evidence.exit_code}" if evidence.exit_code else ""
     others = provenance.other_packages(evidence)
-    return verdict, f"{verdict}{exit_code}, {when}{reported}{before}" + (f"; {others}" if others else "")
+    figures = provenance.with_figures(evidence)
+    return verdict, f"{verdict}{figures}{exit_code}, {when}{reported}{before}" + (f"; {others}" if others else "")
 
 
 def _review(step: Step, progress: Progress, facts: Facts) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from holdfast.core.definition import Review
 from holdfast.core.state import Act, Escalation, Progress
 
 KEPT_ACTS = 100
+_KEPT_FILES = 50
 APPROVED, NEEDS_REVISION = "APPROVED", "NEEDS_REVISION"
 CREATED, REVISED, USER_REVIEW = "created", "revised", "user_review"
 ESCALATED, GUIDED, OVERRIDDEN, CRASHED = "escalated", "guided", "overridden", "crashed"
@@ -106,6 +107,13 @@ def sent_back(before: Progress, event: ev.Moved) -> Mapping[str, str]:
         found = {name: artifact.hash for name, artifact in before.artifacts.items()}
         return {} if all(name.startswith(states.BESIDE) for name in found) else found
     return before.sent_back
+
+
+def turned_down(progress: Progress) -> Progress:
+    """The progress with what its files are that were sent back now, beside what they were before."""
+    known = progress.turned_down
+    new = {name: (*known.get(name, ()), was)[-_KEPT_FILES:] for name, was in progress.sent_back.items()}
+    return progress.replace(turned_down={**known, **new})
 
 
 def advised(progress: Progress, feedback: str) -> Progress:

@@ -117,7 +117,7 @@ def weigh(state: State, request: cmd.Request, facts: Facts, rules: Rules = no_ru
             _one(draft, one)
     else:
         _one(draft, command)
-    if isinstance(command, agents.REACHING):
+    if any(isinstance(one, agents.REACHING) for one in agents.parts_of(command)):
         agents.check_reach(draft, state)
     steps.advance(draft)
     if draft.events:

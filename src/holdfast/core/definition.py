@@ -38,6 +38,8 @@ class Check(Value):
     """Who typed the command, where somebody did: `agent NAME`, `human NAME`."""
     text: str = ""
     """What it means, in words, where the name alone does not say it."""
+    was: str = ""
+    """The command that it had first in its folder, in words, where it has another one now."""
 
 
 class Equipment(Value):
@@ -65,11 +67,13 @@ class Review(Value):
 class Approval(Value):
     """A person's word. The policy says through which channel it may come.
 
-    `rejected` is what a bare no means: the step has failed, or it is worked on again (`revise`).
+    `rejected` is what a bare no means: the step has failed, or it is worked on again (`revise`). `of` is the output
+    that is approved, where the others only go with it: after a no, that one has to change.
     """
 
     by: str = "relayed"
     rejected: str = "fail"
+    of: str = ""
 
 
 class Choice(Value):
@@ -111,6 +115,8 @@ class Conduct(Value):
     """Whether a completed run is unfinished until `finalize` has published its result."""
     grounded: bool = False
     """Whether the system says what the work builds on: work stops while that does not hold."""
+    binding: bool = False
+    """Whether others are held to the run although it was given up, unless a person gave it up."""
     phased: bool = False
     """Whether the number of a task begins with that of its phase."""
 

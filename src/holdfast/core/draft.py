@@ -103,14 +103,9 @@ class Draft:
         if move in lifecycle.NEW_ATTEMPT or (move == "resumed" and progress.status != lifecycle.BLOCKED):
             attempt += 1
             limit = self.state.most_tries(path)
-            if limit and attempt > limit and self.is_bounded(path):
+            if limit and attempt > limit and queries.is_bounded(self.state, path):
                 raise refusals.bound_reached("iterations", f"{progress.attempt} attempts at {path}", str(limit))
         self.emit(ev.Moved(move, path, attempt, **said))
-
-    def is_bounded(self, path: str) -> bool:
-        """Whether the bound on tries counts for a step."""
-        step, kinds = self.state.plan.step(path), self.state.conduct.bounded
-        return not step.steps and (not kinds or step.kind in kinds)
 
     def open_branches(self, path: str) -> None:
         """A step that is worked on stands in branches that are worked on."""

@@ -86,6 +86,8 @@ class Marked(Value):
     mark: str
     on: bool = True
     reason: str = ""
+    person: str = ""
+    """How a person was recognised whose word it takes; empty where nobody's was needed."""
 
 
 class Founded(Value):
@@ -220,6 +222,12 @@ class Restored(Value):
     progress: Mapping[str, Progress]
 
 
+class Branched(Value):
+    """The work belongs to another branch, into which it was merged."""
+
+    branch: str
+
+
 class Renamed(Value):
     """The workflow has another title."""
 
@@ -244,7 +252,7 @@ class Alerted(Value):
     alert: Alert
 
 
-_Whole = Started | Adopted | Noted | Recorded | Marked | Founded | Rehomed | Refiled | Renamed | Owned
+_Whole = Started | Adopted | Noted | Recorded | Marked | Founded | Rehomed | Refiled | Renamed | Branched | Owned
 _Steps = Moved | Produced | Checked | Reviewed | Advised | Granted | Amended | Equipped | Snapshotted | Restored
 _Agents = Leased | Beat | Released | Locked | Unlocked | Spent | Warned | Extended
 _Sessions = Compacted | Seated | Acknowledged | Urged | Briefed | Learned

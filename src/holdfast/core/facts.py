@@ -21,6 +21,8 @@ class Facts(Value):
     boot: str = ""
     mono: float = 0
     hashes: Mapping[str, tuple[str, int] | None] = {}
+    blank: tuple[str, ...] = ()
+    """Those of these files in which nothing is written."""
     tree: str | None = None
     trees: Mapping[str, str | None] = {}
     """What the work of single steps is, which evidence speaks of; None where that cannot be told."""

@@ -7,7 +7,7 @@ from _collections_abc import Container
 from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.facts import Facts
-from holdfast.core.provenance import LOST, NOT_STARTED
+from holdfast.core.provenance import LOST, NO_TEST, NOT_STARTED, UNREAD
 from holdfast.core.remedy import Blank, Remedy, one_of, told
 from holdfast.core.state import (
     BESIDE,
@@ -255,7 +255,8 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         lost = str(progress.evidence[check.name].data.get(LOST) or "") if verdict == "failed" else ""
         if lost and not untrusted:
             again = remedies.reopen(lost, text="give that task another test, from red on")
-            how = (how[0].replace(text="bring the test back, then"), again)
+            chosen = how[1:] if progress.evidence[check.name].data.get(UNREAD) else ()
+            how = (how[0].replace(text="bring the test back, then"), again, *chosen)
         reason = telling(progress.evidence[check.name]) if verdict == "failed" and not untrusted else ""
         if is_lacking(check) and way in _NO_WAYS:
             whose = "the project has" if not way else "the configuration says that there is"
@@ -263,8 +264,20 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", how, reason))
     same = [] if progress.data.get(UNCHANGED) else unchanged(progress, facts)
     if same:
-        found.append(Unmet("unchanged", path, unchanged_because(progress, same), (done[0].replace(text=MEND),)))
+        found.append(Unmet("unchanged", path, unchanged_because(progress, same, facts), (done[0].replace(text=MEND),)))
+    found += blank(step, progress, facts, done if progress.status == lifecycle.ACTIVE else ())
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
+
+
+def blank(step: Step, progress: Progress, facts: Facts, then: tuple[Remedy, ...] = ()) -> list[Unmet]:
+    """The outputs of a step in which nothing is written: nobody hands them in or approves them."""
+    named = {name: progress.artifacts[name].path for name in step.outputs if name in progress.artifacts}
+    after = tuple(one.replace(text="then") for one in then)
+    return [
+        Unmet("output", name, f"the output {name!r} is empty: {file}", (Remedy(text=f"write {file}"), *after))
+        for name, file in named.items()
+        if file in facts.blank
+    ]
 
 
 def unchanged(progress: Progress, facts: Facts) -> list[str]:
@@ -272,14 +285,20 @@ def unchanged(progress: Progress, facts: Facts) -> list[str]:
     sent_back = progress.sent_back if progress.status in (lifecycle.PENDING, lifecycle.ACTIVE) else {}
     named = {name: progress.artifacts[name] for name in sent_back if name in progress.artifacts}
     now = {name: facts.hashes.get(one.path, (one.hash, 0)) for name, one in named.items()}
-    same = [name for name, seen in now.items() if seen is not None and seen[0] == sent_back[name]]
+    known = progress.turned_down
+    same = [n for n, seen in now.items() if seen is not None and seen[0] in (sent_back[n], *known.get(n, ()))]
     return same if len(same) == len(sent_back) else []
 
 
-def unchanged_because(progress: Progress, names: list[str]) -> str:
-    since = "the last try failed" if cycle.is_failure(progress) else "changes were asked for"
+def unchanged_because(progress: Progress, names: list[str], facts: Facts) -> str:
     told = [name for name in names if not name.startswith(BESIDE)]
-    return f"{' and '.join(told)} {'is' if len(told) == 1 else 'are'} unchanged since {since}"
+    verb = f"{' and '.join(told)} {'is' if len(told) == 1 else 'are'}"
+    files = {name: progress.artifacts[name] for name in names if name in progress.artifacts}
+    now = {name: (facts.hashes.get(one.path) or (one.hash, 0))[0] for name, one in files.items()}
+    if any(was != progress.sent_back.get(name) for name, was in now.items()):
+        return f"{verb} as in an earlier try that {'failed' if cycle.is_failure(progress) else 'was sent back'}"
+    since = "the last try failed" if cycle.is_failure(progress) else "changes were asked for"
+    return f"{verb} unchanged since {since}"
 
 
 def is_lacking(check: Check) -> bool:
@@ -308,9 +327,13 @@ def _checking(check: Check, progress: Progress, way: str, *, failed: bool) -> tu
     if not test and (check.test == "fails" or (failed and unnamed)):
         test, text = Blank("NAME"), "" if unnamed else text
     shown = str(evidence.data.get(SHOWN_BY) or "") if failed and evidence else ""
-    again = (remedies.reopen(shown, text="show it again"),) if shown else ()
+    again: tuple[Remedy, ...] = (remedies.reopen(shown, text="show it again"),) if shown else ()
     if failed and evidence and evidence.data.get(NOT_STARTED) and check.uses:
         text, again = "install it, then", (remedies.set_command(check.uses, text="name another"),)
+    if failed and evidence and evidence.data.get(NO_TEST) and not check.test and check.uses:
+        again = remedies.equip(check.uses, is_listed=check.source == remedies.CONFIG)[-1:]
+    if failed and evidence and evidence.data.get(UNREAD):
+        text, again = "bring the tests and their command back, then", (remedies.choose_command(check.uses),)
     return remedies.check(check.name, text=text).given(test=test), *again
 
 

@@ -8,10 +8,13 @@ from holdfast.core.state import State
 from holdfast.core.value import Any
 
 
-def entry(state: State, paths: tuple[str, ...] = (), document: str = "") -> dict[str, Any] | None:
+def entry(
+    state: State, paths: tuple[str, ...] = (), document: str = "", areas: tuple[dict[str, Any], ...] = ()
+) -> dict[str, Any] | None:
     """The workflow's part of the guard view; None when a hook need not know of it.
 
-    `paths` are files that only Holdfast writes, `document` is the one that agents may edit.
+    `paths` are files that only Holdfast writes, `document` is the one that agents may edit, `areas` are where agents of
+    some roles may write.
     """
     if not queries.is_active(state):
         return None
@@ -25,6 +28,7 @@ def entry(state: State, paths: tuple[str, ...] = (), document: str = "") -> dict
         ],
         "sessions": sorted(session for session in state.seats if session),
         "read_only": list(state.read_only),
+        "areas": list(areas),
         "keep_going": state.keep_going and queries.status(state) == "in_progress",
     }
     if state.require_ack and document:

@@ -99,6 +99,8 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
             return {"at": at, "event": named, "by": actor.label, **event.entry} if event.entry else None
         case ev.Refiled():
             return entry("archived", path=event.file)
+        case ev.Branched():
+            return entry("merged", branch=event.branch)
         case ev.Renamed():
             return entry("renamed", title=event.title)
         case ev.Adopted() | ev.Recorded() | ev.Spent() | ev.Beat() | ev.Seated():

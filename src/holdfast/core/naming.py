@@ -44,14 +44,15 @@ NAMES: dict[str, tuple[str, str]] = {
     "reject": (WRITE, "STEP --feedback=TEXT values:--modify=K=V…"),
     "reopen": (WRITE, "STEP --feedback=TEXT"),
     "reset": (WRITE, "[STEP] --yes"),
-    "continue": (WRITE, ""),
-    "finalize": (WRITE, "--merged=PATH… --yes"),
-    "recover": ("", "[SLUG] --take=git|here --yes"),
-    "init": ("", ""),
+    "feature init": ("", ""),
+    "feature continue": (WRITE, "[SLUG]"),
+    "feature reset": (WRITE, "[SLUG] [STEP] --yes"),
+    "feature finalize": (WRITE, "[SLUG] --merged=PATH… --yes"),
+    "feature recover": ("", "[SLUG] --take=git|here --yes"),
     "resume": (WRITE, "step:--from=STEP"),
     "revalidate": (WRITE, ""),
-    "cancel": (WRITE, "--reason=TEXT"),
-    "abort": (WRITE, "--reason=TEXT"),
+    "cancel": (WRITE, "[SLUG] --reason=TEXT"),
+    "abort": (WRITE, "[SLUG] --reason=TEXT"),
     "pause": (WRITE, "--reason=TEXT!"),
     "extend": (WRITE, "--cost=N --time=SPAN --iterations=N"),
     "note": (WRITE, "TEXT --step=STEP"),
@@ -102,6 +103,7 @@ NAMES: dict[str, tuple[str, str]] = {
     "session read": ("", "PATH --session=S"),
     "session delete": ("", "PATH --session=S"),
     "session keep": ("", "PATH --session=S"),
+    "session drop": ("", "PATH --session=S"),
     "session retry": ("", "PATH --reason=TEXT! --session=S"),
     "session commit": ("", "NAME --force"),
     "session cancel": ("", "NAME --yes"),
@@ -110,7 +112,7 @@ NAMES: dict[str, tuple[str, str]] = {
     "workflows new": ("", "NAME --task-document"),
     "trust": ("", "definition:[FILE_OR_NAME] --owner --remove --yes"),
     "schema": ("", "[DIALECT]"),
-    "install": ("", "[HOST] --scope=project|user --dry-run"),
+    "install": ("", "[HOST] --scope=project|user --no-team --dry-run"),
     "uninstall": ("", "[HOST] --scope=project|user --dry-run"),
     "statusline": ("", "--line"),
     "doctor": ("", "--repair"),
@@ -177,29 +179,30 @@ TOOLS = {
     "commit": "commit_work message task paths",
     "supervise": "supervise_task check_type task verdict conflict resolution",
     "milestone": "record_milestone phase url :create",
-    "continue": "deliver_feature action=continue",
-    "finalize": "deliver_feature action=finalize merged",
-    "init": "deliver_feature action=init",
-    "recover": "deliver_feature action=recover slug take",
-    "session create": "story_session action=create name description :path",
-    "session use": "story_session action=use name :path",
-    "session status": "story_session action=status name :path",
-    "session list": "story_session action=list :name :path",
-    "session path": "story_session action=path path :name",
-    "session write": "story_session action=write path content=TEXT :name",
-    "session read": "story_session action=read path :name",
-    "session delete": "story_session action=delete path :name",
-    "session keep": "story_session action=keep path :name",
-    "session retry": "story_session action=retry path reason :name",
-    "session commit": "story_session action=commit name confirm:force :path",
-    "session cancel": "story_session action=cancel name confirm:yes :path",
+    "feature init": "deliver_feature action=init",
+    "feature continue": "deliver_feature action=continue",
+    "feature finalize": "deliver_feature action=finalize merged",
+    "feature recover": "deliver_feature action=recover slug take",
+    "session create": "story_session action=create name description",
+    "session use": "story_session action=use name",
+    "session status": "story_session action=status name",
+    "session list": "story_session action=list",
+    "session path": "story_session action=path path name:session",
+    "session write": "story_session action=write path content=TEXT name:session",
+    "session read": "story_session action=read path name:session",
+    "session delete": "story_session action=delete path name:session",
+    "session keep": "story_session action=keep path name:session",
+    "session drop": "story_session action=drop path name:session",
+    "session retry": "story_session action=retry path reason name:session",
+    "session commit": "story_session action=commit name confirm:force",
+    "session cancel": "story_session action=cancel name confirm:yes",
 }
 """The tools that do what commands do, with their fields: `from_step:step` is filled by the argument `step`,
 `test:values.test` by one of the pairs in `values`, `status=failed` is always said, and `:run` goes without saying.
 `true` as such a word means the value, and `phases…` is a list of what has commas between it.
 An argument that is not listed is one that the tool does not take.
 """
-PEOPLES = ("reset", "extend", "trust", "task retry", "task skip", "uninstall")
+PEOPLES = ("reset", "feature reset", "extend", "trust", "task retry", "task skip", "uninstall")
 """What is refused to an agent in any case."""
 
 
@@ -234,3 +237,8 @@ def spellings(command: str) -> list[Spelling]:
 
 def is_about_workflow(command: str) -> bool:
     return command in NAMES and "w" in NAMES[command][0]
+
+
+def has_slug(command: str) -> bool:
+    """Whether the first word of a command names its workflow."""
+    return command in NAMES and NAMES[command][1].startswith("[SLUG]")

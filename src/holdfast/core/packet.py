@@ -22,8 +22,8 @@ ITEM, FAILURE, DESCRIPTION = 300, 500, 800
 WHOLE = 4000
 """How long an item is told where there is room for all of them."""
 _IMPORTANCE = (
-    *("position", "next command", "actions", "step", "criteria", "left work", "changes", "decisions"),
-    *("violations", "emphasis", "unchanged"),
+    *("position", "next command", "actions", "step", "changes", "decisions", "violations", "emphasis", "unchanged"),
+    *("criteria", "left work"),
     *("news", "claimed", "proof", "blockers", "people", "hand in", "held"),
     *("progress", "reading", "reminders", "alerts", "failures", "do not do again", "already done", "context"),
     *("notes", "learned", "other workflows"),
@@ -103,6 +103,8 @@ def _packet(
         _position(brief, f"===== {banner} =====", ids, limit),
         _work(brief, most),
         Part("criteria", "It is done when these hold:", listed(_criteria(brief), item)),
+        Part("asked", "Asked for now, and no gate:", listed(brief.task.asked, item)),
+        Part("at end", "What has to hold at the end:", listed(brief.task.at_end, item)),
         _left_work(brief),
         Part("changes", "Changes asked for:", listed(brief.asked, item)),
         Part("decisions", "What was decided:", listed(brief.decided, item)),
@@ -284,7 +286,7 @@ def _actions(brief: Briefing, name: str, voice: Voice) -> Part:
     if has_reading:
         todo.append(("Read every file under REQUIRED READING.", ()))
     known = "here or in those files" if has_reading else "here"
-    look = voice.tell((remedies.next_step(),), scope)
+    look = voice.tell(brief.refusal.remedies if brief.refusal else (remedies.next_step(),), scope)
     todo.append((f"Do not proceed on assumptions. What is not written {known}, look up: {look}", ()))
     numbered = ((Line(f"{number}. {text}", whole=True), *more) for number, (text, more) in enumerate(todo, 1))
     return Part("actions", "ACTION REQUIRED:", tuple(line for lines in numbered for line in lines))

@@ -182,20 +182,22 @@ def _rendered(lines: Iterable[Line]) -> str:
 
 
 def _fitting(part: Part, room: int) -> tuple[Line, ...]:
-    """As many lines as there is room for; the last may be cut. A heading alone is nothing."""
+    """As many lines as there is room for; the last may be cut. A heading, or the begin of a list, is nothing alone."""
     kept: list[Line] = []
-    inside = False
+    inside, told_items = False, not any(line.item for line in part.lines)
     left = room + 1
     for line in _lines(part):
         left -= 1 + (_FENCES if line.data and not inside else 0)
         if len(line.text) > left:
             if not line.whole and left >= _SHORTEST:
                 kept.append(line.replace(text=short(line.text, left), item=False))
+                told_items = told_items or line.item
             break
         kept.append(line)
+        told_items = told_items or line.item
         left -= len(line.text)
         inside = line.data
-    return tuple(kept) if len(kept) > bool(part.heading) else ()
+    return tuple(kept) if told_items and len(kept) > bool(part.heading) else ()
 
 
 def _loss(part: Part, kept: Sequence[Line]) -> str:

@@ -129,6 +129,8 @@ def _other_command(check: Check, last: Evidence, evidence: Evidence) -> str:
         if not before or not now or before == now:
             continue
         if kind == provenance.COMMAND:
-            return f"the {check.uses} command changed: {now}{where}; before: {before}{where}"
+            return (
+                provenance.replaced(check) or f"the {check.uses} command changed: {now}{where}; before: {before}{where}"
+            )
         return f"{words}{where} runs another {kind}: {now}; before: {before}"
     return ""

@@ -17,8 +17,8 @@ PASSING = "passing_before"
 """In the data of evidence: the tests that passed beside the task's own, to compare later runs with."""
 NOT_RUN = "not_run"
 """In the data of evidence: tests that passed before and are not run any more."""
-SINCE, START = "since", "start"
-"""Where those are compared with what passed when the workflow began, not when the task did."""
+SINCE, START, RED = "since", "start", "red"
+"""Where those are compared with what passed when the workflow began, or at red, not when the task began."""
 LOST = "lost_proof"
 """In the data of evidence that failed because the test of an earlier task does not run: the step that shows another."""
 UNTESTED = "untested"
@@ -49,7 +49,15 @@ VARIABLES = "variables"
 """In the data of evidence: what of the environment can change which code or tests run, by name."""
 NOT_STARTED = "not_started"
 """In the data of evidence: the command came to no test, as its program is not there."""
-INTERNAL = (PASSING, "test_contents", COMMAND, NOT_STARTED)
+NO_TEST = "no_test"
+"""In the data of evidence that failed because the project has no test to run."""
+UNSEEN = "unseen_proof"
+"""In the data of evidence: the tests that proved earlier tasks and that nobody saw run, in one phrase each."""
+UNREAD = "unread"
+"""In the data of evidence that failed because only an exit code is known where test results could be read."""
+DELETED = "deleted_tests"
+"""In the data of evidence by exit code: files of tests that were there when the workflow began and are gone."""
+INTERNAL = (PASSING, "test_contents", COMMAND, NOT_STARTED, UNREAD, NO_TEST)
 """What of the data of evidence only Holdfast itself compares: no answer has it."""
 _MOST_LISTED = 5
 
@@ -63,12 +71,21 @@ def how(evidence: Evidence) -> str:
     return BY if evidence.data.get(BY_EXIT_CODE) else ""
 
 
+def with_figures(evidence: Evidence) -> str:
+    """` with 7 findings`: what a check that passed found all the same; empty where it found nothing."""
+    found = [(name, evidence.data.get(name)) for name in ("findings", "issues")] if evidence.passed else []
+    counts = [(name, len(one) if isinstance(one, (list, tuple)) else one) for name, one in found]
+    said = [f"{one} {name[:-1] if one == 1 else name}" for name, one in counts if isinstance(one, int) and one > 0]
+    return f" with {' and '.join(said)}" if said else ""
+
+
 def remarks(evidence: Evidence) -> list[str]:
     """What everybody should hear who is shown that a check passed, in one sentence each."""
     if not evidence.passed:
         return []
     data = evidence.data
-    return [*_not_run(data.get(NOT_RUN)), *_filtered(data.get(FILTERED)), *_ignored(data.get(IGNORED))]
+    tests = [*_not_run(data.get(NOT_RUN)), *_deleted(data.get(DELETED))]
+    return [*tests, *_unseen(data.get(UNSEEN)), *_filtered(data.get(FILTERED)), *_ignored(data.get(IGNORED))]
 
 
 def not_of(evidence: Evidence) -> list[str]:
@@ -100,9 +117,19 @@ def _not_run(found: Any) -> list[str]:
     count = _count(found)
     if not count:
         return []
-    when = "earlier" if found.get(SINCE) == START else "before this task"
+    when = {START: "earlier", RED: "at red"}.get(str(found.get(SINCE)), "before this task")
     what = f"1 test that passed {when} is" if count == 1 else f"{count} tests that passed {when} are"
     return [f"{what} not run any more{listed(found.get('names'), count)}"]
+
+
+def _unseen(found: Any) -> list[str]:
+    return [f"not seen to run: {one}" for one in found] if isinstance(found, (list, tuple)) else []
+
+
+def _deleted(found: Any) -> list[str]:
+    count = _count(found)
+    files = "1 file of tests" if count == 1 else f"{count} files of tests"
+    return [f"{files} from before this workflow deleted{listed(found.get('names'), count)}"] if count else []
 
 
 def run_under(evidence: Evidence) -> str:
@@ -166,6 +193,19 @@ def command(check: Check) -> str:
     words = " ".join(map(quoted, check.run))
     where = f" in {check.folder}" if check.folder else ""
     return f"{words}{where} ({f'from {check.source}' if check.source else typed(check.by) or 'set by hand'})"
+
+
+def first(before: Check, now: Check) -> str:
+    """The command that a check had before another one took its place in the same folder; empty where that is back."""
+    if not now.run or not before.run or before.folder != now.folder:
+        return before.was
+    was = before.was or (command(before) if before.run != now.run else "")
+    return "" if was == command(now) else was
+
+
+def replaced(check: Check) -> str:
+    """The sentence about a command that took the place of another one in its folder; empty where none did."""
+    return f"the {check.uses} command changed: {command(check)}; before: {check.was}" if check.was else ""
 
 
 def typed(by: str) -> str:

@@ -216,9 +216,9 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status == lifecycle.FAILED:
         again = (remedies.resume(path),)
         if is_used_up(state, path):
-            again = (remedies.resume(judged(state.plan, path) or path),)  # the work that was judged has to change
+            own = remedies.person(path, *going_on(state, path))
             said = f"failed, its tries are used up and a person decides: {progress.reason}"
-            return [gates.Unmet("failed", path, said, remedies.person(path, *again), progress.reason)]
+            return [gates.Unmet("failed", path, said, own, progress.reason)]
         return [gates.Unmet("failed", path, f"failed: {progress.reason}", again, progress.reason)]
     if progress.status == lifecycle.ESCALATED:
         own = remedies.person(path, remedies.unblock(path, guided=True), gates.approving(step, path))
@@ -416,6 +416,24 @@ def is_used_up(state: State, path: str) -> bool:
     if progress.status == lifecycle.BLOCKED:
         return any(progress.data.get(name) for name in PERSONS)
     return progress.status == lifecycle.ESCALATED
+
+
+def is_bounded(state: State, path: str) -> bool:
+    """Whether the bound on tries counts for a step."""
+    step, kinds = state.plan.step(path), state.conduct.bounded
+    return not step.steps and (not kinds or step.kind in kinds)
+
+
+def going_on(state: State, path: str) -> tuple[Remedy, ...]:
+    """What a person types to set a step going again whose tries are used up: more tries first, where a bound says so.
+
+    Where the step judges other work, that work has to change.
+    """
+    at = judged(state.plan, path) or path
+    limit, again = state.most_tries(at), remedies.resume(at)
+    if not limit or state.step(at).attempt < limit or not is_bounded(state, at):
+        return (again,)
+    return remedies.extend(iterations=remedies.MORE["iterations"]), again.replace(text="then")
 
 
 def used_up_after(state: State, path: str) -> list[str]:

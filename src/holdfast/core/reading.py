@@ -220,6 +220,8 @@ class _Reader:
             table.wrong("mandatory", "a step is either optional or mandatory")
         if step.result and step.result not in step.outputs:
             table.wrong("result", "result names one of the step's outputs")
+        if step.approval and step.approval.of and step.approval.of not in step.outputs:
+            table.wrong("approval", "of names one of the step's outputs")
         if step.passed == step.failed:
             table.wrong("failed", "passed and failed are two words")
         if step.action and (step.review or step.approval or step.choice):
@@ -318,8 +320,8 @@ def _review(table: _Table | None) -> Review | None:
 def _approval(step: _Table) -> Approval | None:
     if isinstance(step.data.get("approval"), bool):
         return Approval() if step.data["approval"] else None
-    table = step.below("approval", ("by", "rejected"))
-    return Approval(**_answer(table)) if table else None
+    table = step.below("approval", ("by", "rejected", "of"))
+    return Approval(**_answer(table), of=table.text("of")) if table else None
 
 
 def _choice(table: _Table | None) -> Choice | None:

@@ -6,6 +6,7 @@ from _collections_abc import Iterator, Mapping
 
 from holdfast.core import gates, lifecycle, queries
 from holdfast.core.facts import Facts
+from holdfast.core.plan import parent
 from holdfast.core.state import RELAYED, REMOVED, Alert, Learning, State, Try
 from holdfast.core.value import Any, Value
 from holdfast.plain.plainjson import spaced
@@ -14,6 +15,8 @@ AVOID = "antipattern"
 """What a learning is called that says what not to do."""
 LOOSENING, LOOSENED = "loosening", "loosened"
 """Alerts that a change takes a gate away and waits for a person, and that a person applied it."""
+ENDED, DIFFERS = "ended_by_plan", "notes_differ"
+"""Alerts that a file of the project ended the workflow, and that one says another position than the document."""
 NEWEST = 5
 """How many failures are told."""
 
@@ -52,13 +55,23 @@ class Said(Value):
 
 
 def alerts(state: State) -> list[Alert]:
-    """The alerts without those that waited for a person who decided since."""
+    """The alerts without those that are settled: a person decided since, the work went on, or a phase moved."""
     applied = max((n for n, alert in enumerate(state.alerts) if alert.code == LOOSENED), default=-1)
+    settled = {LOOSENED, ENDED} if queries.is_active(state) else {LOOSENED}
+    moved = max((str(one["at"]) for one in state.history if "attempt" in one), default="")
+    differed = max((str(one["at"]) for one in state.history if one.get("code") == DIFFERS), default="")
+    settled |= {DIFFERS} if moved > differed else set()
     return [
         alert
         for n, alert in enumerate(state.alerts)
-        if alert.code != LOOSENED and (n > applied or alert.code != LOOSENING)
+        if alert.code not in settled and (n > applied or alert.code != LOOSENING)
     ]
+
+
+def finished_by(state: State, kind: str) -> str:
+    """The first step that such an actor finished together with the whole; empty where others finished it."""
+    last = {one.get("step") for one in state.history if one["at"] == state.finished_at and one.get("by") == kind}
+    return next((path for path in state.plan.leaves() if state.finished_at and path in last), "")
 
 
 def left(state: State, path: str, facts: Facts) -> Iterator[Output]:
@@ -75,7 +88,8 @@ def skipped(state: State) -> dict[str, str]:
     for entry in state.history:
         if entry.get("event") == lifecycle.SKIPPED:
             moves[entry.get("step")] = f" by {entry.get('by')}"
-    found = [path for path in state.plan.leaves() if state.step(path).status == lifecycle.SKIPPED]
+    found = [path for path in state.plan.paths if state.step(path).status == lifecycle.SKIPPED]
+    found = [path for path in found if parent(path) not in found]
     said = {path: f"skipped{moves.get(path, '')}: {state.step(path).reason}".removesuffix(": ") for path in found}
     listed = [one for path in state.plan.paths for one in state.step(path).data.get(REMOVED, ())]
     return said | {str(one["step"]): f"removed: {one['reason']}" for one in listed}

@@ -204,16 +204,19 @@ def engine_must_run(path: str, check: Check, untrusted: str = "") -> Refused:
     return Refused("engine_must_run", said, remedy=way, facts={"step": path, "check": check.name})
 
 
-def branch_mismatch(state: State, here: str | None, fresh: Remedy | None = None) -> Refused:
-    """The work belongs to another branch than the one that is checked out. Nobody is switched unasked."""
-    switch, abandon = shell("git", "switch", state.branch or ""), fresh or remedies.cancel(workflow=state.ulid)
+def branch_mismatch(state: State, here: str | None, fresh: Remedy | None = None, *, is_there: bool = True) -> Refused:
+    """The work belongs to another branch than the one that is checked out. Nobody is switched unasked.
+
+    `fresh` starts the same anew. A branch that is not there any more is made again where HEAD is.
+    """
+    switch = shell("git", "switch", *(() if is_there else ("-c",)), state.branch or "")
     said = f"{state.id} is for branch {state.branch!r}, but the current branch is {here or 'none'!r}"
-    options = [
-        {"do": "switch", "about": f"switch to {state.branch}", "command": switch},
-        {"do": "abandon", "about": "abandon the state and start fresh", "command": abandon},
-    ]
+    said += "" if is_there else f", and {state.branch} is gone"
+    options = [{"do": "switch", "about": f"switch to {state.branch}", "command": switch}]
+    if fresh:
+        options.append({"do": "abandon", "about": "abandon the state and start fresh", "command": fresh})
     facts = {"workflow": state.id, "branch": state.branch, "current_branch": here, "options": options}
-    return Refused("branch_mismatch", said, remedy=(switch, abandon), facts=facts)
+    return Refused("branch_mismatch", said, remedy=(switch, *((fresh,) if fresh else ())), facts=facts)
 
 
 def not_together(path: str, lease: Lease, root: str, files: Sequence[str]) -> Refused:
@@ -335,6 +338,12 @@ def lease_held(lease: Lease, target: str) -> Held:
     said = f"{lease.holder} is at work on {target or 'this workflow'} since {lease.at}"
     facts = {"role": lease.role, "step": lease.step, "since": lease.at, "ttl_seconds": lease.ttl}
     return Held("lease_held", said, remedy=remedies.held(lease.token), facts=facts)
+
+
+def not_brought_in(path: str, lease: Lease) -> Refused:
+    said = f"{path} is worked on in {lease.worktree}: an edit does not end it, nor bring it into {lease.into}"
+    facts = {"step": path, "worktree": lease.worktree, "branch": lease.branch}
+    return Refused("not_brought_in", said, remedy=remedies.done(path), facts=facts)
 
 
 def fenced(lease: str) -> Held:

@@ -13,6 +13,7 @@ from holdfast.core.value import Any
 TEXT, PATH, STEP, REASON = Blank("TEXT"), Blank("PATH"), Blank("STEP"), Blank("REASON")
 REPORT = Blank("--passed-or-failed")
 _PERSON = "person"
+CONFIG = ".holdfast/config.toml"
 _SETTLED = "once that is settled"
 MORE = {"cost": 5, "time": "1h", "iterations": 3}
 
@@ -154,11 +155,16 @@ def trust(definition: str, *, owner: bool = False, **more: Any) -> Remedy:
 
 
 def recover(slug: str = "", *, take: str | Blank = "", **more: Any) -> Remedy:
-    return Remedy("recover", {"slug": slug, "take": take}, **more)
+    return Remedy("feature recover", {"slug": slug, "take": take}, **more)
+
+
+def go_on(**more: Any) -> Remedy:
+    """Of a feature: whatever can be done about it without a person."""
+    return Remedy("feature continue", **more)
 
 
 def finalize(merged: tuple[str, ...] = (), **more: Any) -> Remedy:
-    return Remedy("finalize", {"merged": list(merged)}, **more)
+    return Remedy("feature finalize", {"merged": list(merged)}, **more)
 
 
 def amend(step: str | Blank = "", *, retire: bool = False, **more: Any) -> Remedy:
@@ -169,17 +175,21 @@ def set_command(uses: str, **more: Any) -> Remedy:
     return Remedy("set", {"values": [Blank(f"{uses}_command='COMMAND'")]}, **more)
 
 
+def choose_command(uses: str) -> Remedy:
+    """What an exit code is only worth where a person says which command counts."""
+    return set_command(uses, text="to choose the command that counts", who=_PERSON)
+
+
 def equip(uses: str, *, is_listed: bool = False) -> tuple[Remedy, ...]:
     """What helps where only Holdfast's own run counts and no command was found: say it, write it, or allow reports.
 
     Where the configuration has an entry for it already, another one would break the file: that one is changed.
     """
-    config = ".holdfast/config.toml"
     if is_listed:
         change = f"change '{uses}' below [commands] to the command, or to \"report\""
-        return set_command(uses), line(f"${{EDITOR:-vi}} {config}", text=change, who=_PERSON)
+        return set_command(uses), line(f"${{EDITOR:-vi}} {CONFIG}", text=change, who=_PERSON)
     table = f"printf '\\n[commands.{uses}]\\nrun = \"%s\"\\n'"
-    kept = f">> {config} && holdfast trust {config}"
+    kept = f">> {CONFIG} && holdfast trust {CONFIG}"
     return (
         set_command(uses),
         shell(Line(table), Blank("'COMMAND'"), Line(kept), text="to configure it", who=_PERSON),
@@ -200,8 +210,13 @@ def agent_start(**more: Any) -> Remedy:
 
 
 def session(what: str, name: str | Blank = "", **more: Any) -> Remedy:
-    """One of the commands about sessions, with the session or file it takes."""
-    return Remedy(f"session {what}", {"name": name, "path": name}, **more)
+    """One of the commands about a session as a whole, with its name."""
+    return Remedy(f"session {what}", {"name": name}, **more)
+
+
+def session_file(what: str, path: str | Blank, session: str, **more: Any) -> Remedy:
+    """One of the commands about a file in a session, which is named: another one may be in use."""
+    return Remedy(f"session {what}", {"path": path, "session": session}, **more)
 
 
 def usage(command: str, **more: Any) -> Remedy:

@@ -19,7 +19,22 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 WORDS = frozenset(
     (
-        *("COMMAND", "FILE", "ID", "KEY", "NAME", "NUMBER", "PATH", "ROLE", "SHA", "STEP", "SUBJECT", "TEXT", "TITLE"),
+        *(
+            "BRANCH",
+            "COMMAND",
+            "FILE",
+            "ID",
+            "KEY",
+            "NAME",
+            "NUMBER",
+            "PATH",
+            "ROLE",
+            "SHA",
+            "STEP",
+            "SUBJECT",
+            "TEXT",
+            "TITLE",
+        ),
         *("PHASES", "REASON", "SCENE", "URL", "VARIANT", "WORKFLOW"),
     )
 )
@@ -159,8 +174,12 @@ def _command(remedy: Remedy, scope: Scope) -> str:
 
     free: list[str | Blank] = []
     options: list[str] = []
+    workflow = remedy.workflow or scope.about
+    is_named = workflow and workflow != scope.default and naming.is_about_workflow(remedy.command)
+    name = scope.active.get(workflow, workflow) if is_named else ""
+    by_word = naming.has_slug(remedy.command)
     for spelling in naming.spellings(remedy.command):
-        value = remedy.arguments.get(spelling.dest)
+        value = remedy.arguments.get(spelling.dest) or (name if by_word and spelling.dest == "slug" else None)
         if value is None or value is False or value == "":
             continue
         if not spelling.is_flag:
@@ -171,9 +190,8 @@ def _command(remedy: Remedy, scope: Scope) -> str:
             options += [_option(spelling.flags, one) for one in _each(value)]
     dashed = any(isinstance(word, str) and word.startswith("-") for word in free)
     said = [quoted(word) for word in free]
-    workflow = remedy.workflow or scope.about
-    if workflow and workflow != scope.default and naming.is_about_workflow(remedy.command):
-        options.append(f"-w {quoted(scope.active.get(workflow, workflow))}")
+    if name and not by_word:
+        options.append(f"-w {quoted(name)}")
     return " ".join(["holdfast", remedy.command, *([*options, "--", *said] if dashed else [*said, *options])])
 
 

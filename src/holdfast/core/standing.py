@@ -9,7 +9,18 @@ from _collections_abc import Callable, Mapping
 
 from holdfast.core import gates, lifecycle, queries, record
 from holdfast.core.facts import Facts
-from holdfast.core.provenance import BY, DROPPED, UNCOMMITTED, around, how, of_commit, other_packages, remarks, run_with
+from holdfast.core.provenance import (
+    BY,
+    DROPPED,
+    UNCOMMITTED,
+    around,
+    how,
+    of_commit,
+    other_packages,
+    remarks,
+    run_with,
+    with_figures,
+)
 from holdfast.core.state import SAME_RUN, UNCHANGED, State
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any
@@ -197,6 +208,15 @@ class Standing:
         return [f"{path}: {name} passed {BY}" for path, name, one in seen if how(one) == BY]
 
     @part
+    def figures(self) -> list[str]:
+        """The checks that passed although something was found."""
+        steps = ((path, self.state.step(path).evidence) for path in self.state.plan.paths)
+        seen = ((path, name, one) for path, evidence in steps for name, one in evidence.items() if with_figures(one))
+        return [
+            f"{path}: {name} passed{with_figures(one)}{f', {how(one)}' if how(one) else ''}" for path, name, one in seen
+        ]
+
+    @part
     def remarks(self) -> list[str]:
         """What limits the proof: tests that are not run any more, files and commits that are not what was tested."""
         found: list[str] = []
@@ -226,7 +246,7 @@ class Standing:
     @part
     def proof(self) -> list[str]:
         """What is to be known of how the work was proved, beside that the checks passed."""
-        return [*self.by_exit_code, *self.remarks, *self.packages]
+        return [*self.by_exit_code, *self.figures, *self.remarks, *self.packages]
 
     @part
     def feedback(self) -> tuple[Said, ...]:
@@ -269,7 +289,7 @@ class Standing:
         said = [f"{path} was handed in unchanged: {reason}" for path, reason in given if reason]
         progress = state.step(self.step) if self.step else None
         same = gates.unchanged(progress, self.facts) if progress and not progress.data.get(UNCHANGED) else []
-        return [gates.unchanged_because(progress, same), *said] if progress and same else said
+        return [gates.unchanged_because(progress, same, self.facts), *said] if progress and same else said
 
     @part
     def all_failures(self) -> list[str]:

@@ -200,6 +200,8 @@ class Progress(Value):
     sent_back: Mapping[str, str] = {}
     """The files that have to change before it is handed in again, by name, with what they were when the work failed or
     people asked for changes."""
+    turned_down: Mapping[str, tuple[str, ...]] = {}
+    """What these files were each time: no earlier one is taken again either."""
 
 
 class Claim(Value):
@@ -272,6 +274,8 @@ class Mark(Value):
     at: str
     by: str
     reason: str = ""
+    person: str = ""
+    """How a person was recognised whose word it takes."""
 
 
 class Snapshot(Value):
@@ -359,8 +363,13 @@ class State(Carried, kw_only=True):
 
     def most_tries(self, path: str) -> int:
         """How many tries the bound allows a step, with those that do not count; 0 is no bound."""
+        limit = self.bounds.max_iterations
+        return limit + self.step(path).attempt - self.counted_tries(path) if limit else 0
+
+    def counted_tries(self, path: str) -> int:
+        """How many tries of a step the bound counts: the one that is under way, too."""
         free = self.step(path).data.get(FREE_TRIES)
-        return (self.bounds.max_iterations or 0) + (free if self.bounds.max_iterations and isinstance(free, int) else 0)
+        return self.step(path).attempt - (free if isinstance(free, int) else 0)
 
     @property
     def is_cost_unknown(self) -> bool:

@@ -78,7 +78,7 @@ class Guard:
         """What the view says of a workflow; None when it need not."""
         spoken = self._dialect(state.dialect)
         if spoken.guarded:
-            return guarding.entry(state, spoken.guarded(state))
+            return guarding.entry(state, spoken.guarded(state), areas=spoken.areas(state) if spoken.areas else ())
         return guarding.entry(state, document=spoken.document.path(state))
 
     def _says(self, known: dict[str, Any] | None, state: State) -> bool:

@@ -72,6 +72,10 @@ class Reconciler:
         self._raised, self._newest = [], []
         return list(dict.fromkeys(reversed(known)))
 
+    def hear(self, other: Reconciler) -> None:
+        """What another one found for this process is told as if it were found here."""
+        self._raised += other._raised
+
     def reconcile(self, state: State, *, writing: bool = False, complete: bool = False) -> State:
         """Makes state and documents agree, and gives the state that holds afterwards.
 
@@ -286,8 +290,10 @@ class Reconciler:
 
     def _unread(self, state: State, path: str, data: bytes) -> State:
         """A text that nobody can read as JSON is its author's: it stays where it is, and that is told once."""
-        named = digest(data)[:8]
-        said = f"{path} is no JSON, and left as it is ({named}): write it again as JSON; until then it changes nothing"
+        from holdfast.plain.lenient import fault
+
+        said = f"{path} is no JSON ({fault(data)}), and left as it is ({digest(data)[:8]})"
+        said += ": write it again as JSON; until then it changes nothing"
         if any(alert.message == said for alert in state.alerts):
             return state
         return self._alarm(state, path, "edit_unread", said, "")

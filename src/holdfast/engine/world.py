@@ -19,7 +19,7 @@ from holdfast.files import system
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain import clock
 from holdfast.plain.digest import digest
-from holdfast.plain.plainjson import object_in
+from holdfast.plain.plainjson import BOM_UTF8, object_in, repeated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class LocalWorld:
         self._ground = ground
         self._mistaken = mistaken
         self._boot = ""
-        self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
+        self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int, bool]]] = {}
 
     def now(self) -> str:
         return moment.from_epoch(clock.seconds())
@@ -75,7 +75,9 @@ class LocalWorld:
         base = self._place.base(state.worktree)
         found = {**self._clock(), **self._approvals.facts(state, needs.grants, needs.approval), "known": needs}
         if needs.hashes:
-            found["hashes"] = {path: self._hash(os.path.join(base, path)) for path in needs.hashes}
+            seen = {path: self._hash(os.path.join(base, path)) for path in needs.hashes}
+            found["hashes"] = {path: one and one[:2] for path, one in seen.items()}
+            found["blank"] = tuple(path for path, one in seen.items() if one and one[2])
         if needs.tree:
             tree = self._tree(state)
             found.update(tree=tree.id, head=tree.head, dirty=tree.dirty)
@@ -115,8 +117,15 @@ class LocalWorld:
 
     def _results(self, state: State, base: str, named: tuple[tuple[str, str], ...]) -> dict[str, Any]:
         """What the results of steps say, and what their system finds wrong with them."""
-        said = {path: object_in(read_regular(os.path.join(base, path), LARGEST_RESULT)) for _, path in named}
-        wrong = {path: self._mistaken(state, step, found) for step, path in named if (found := said[path]) is not None}
+        files = {path: read_regular(os.path.join(base, path), LARGEST_RESULT) for _, path in named}
+        data = {path: (found or b"").removeprefix(BOM_UTF8) for path, found in files.items()}
+        said = {path: object_in(found) for path, found in data.items()}
+        twice = {path: [(key, "is there twice") for key in repeated(found)] for path, found in data.items()}
+        wrong = {
+            path: (*twice[path], *self._mistaken(state, step, found))
+            for step, path in named
+            if (found := said[path]) is not None
+        }
         return {"results": said, "mistakes": {path: found for path, found in wrong.items() if found}}
 
     def attested(self, facts: Facts, how: str, where: str) -> Facts:
@@ -239,7 +248,13 @@ class LocalWorld:
                 raise
             return ()
 
-    def _hash(self, path: str) -> tuple[str, int] | None:
+    def hash_of(self, state: State, path: str) -> str:
+        """The hash of a file of a workflow, which is named from the top of its worktree; empty where there is none."""
+        seen = self._hash(os.path.join(self._place.base(state.worktree), path))
+        return seen[0] if seen else ""
+
+    def _hash(self, path: str) -> tuple[str, int, bool] | None:
+        """The hash and the size of a file, and whether nothing is in it but blanks."""
         try:
             found = os.stat(path)
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
@@ -251,6 +266,6 @@ class LocalWorld:
             return None
         if content is None:
             return None
-        result = (digest(content), len(content))
+        result = (digest(content), len(content), not content.strip())
         self._hashes[path] = (stamp, result)
         return result

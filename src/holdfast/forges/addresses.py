@@ -68,7 +68,8 @@ def number_in(url: str) -> int | None:
 
 
 def is_issue(url: str) -> bool:
-    return _matched(rf"{_PROJECT}/issues/{_NUMBER}", url) is not None
+    """Whether it is the address of an issue of GitHub, Gitea or GitLab, where it is also called a work item."""
+    return _matched(rf"{_PROJECT}(?:/issues|(?:/{_FOLDER})*/-/(?:issues|work_items))/{_NUMBER}", url) is not None
 
 
 def push_command(branch: str, remote: str) -> str:

@@ -1,4 +1,4 @@
-"""No forge that can be asked: a person opens the pull request, on a page where the host is known by its name."""
+"""No forge that can be asked: a person opens the pull request."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ class NoForge:
 
     def __init__(self, url: str, remote: str = "origin") -> None:
         self._at = remote_in(url)
+        self.is_served_by_path = bool(url) and self._at is None
         self._remote = remote
         if url:
-            said, remedy = "no remote of this repository is on a GitHub", shell("git", "remote", "-v")
+            said, remedy = "no remote of this repository is on a GitHub or a GitLab", shell("git", "remote", "-v")
         else:
             said, remedy = "this repository has no remote", shell("git", "remote", "add", "origin", Blank("URL"))
         self.refusal = Refused("no_forge", said, remedy=remedy)
@@ -40,19 +41,15 @@ class NoForge:
         by_hand = shell("gh", "issue", "create", "--title", title)
         raise Refused(self.refusal.code, self.refusal.message, remedy=by_hand if self._at else self.refusal.remedies)
 
-    def page(self, branch: str, base: str) -> str:
-        """That of a GitLab. Without a base it offers the default branch."""
-        from urllib.parse import urlencode
+    def address_of(self, number: int) -> str:
+        return ""
 
+    def page(self, branch: str, base: str) -> str:
         require_branches(branch, base or branch)
-        if self._at is None or not self._at.host.startswith("gitlab."):
-            return ""
-        asked = {"source_branch": branch, "target_branch": base}
-        fields = urlencode({f"merge_request[{name}]": value for name, value in asked.items() if value})
-        return f"https://{self._at.host}/{self._at.path}/-/merge_requests/new?{fields}"
+        return ""
 
     def typed(self, branch: str, title: str, base: str, body_file: str = "") -> str:
         """`gh` knows more hosts than Holdfast, such as those that the user's settings of SSH rename."""
-        if self.page(branch, base):
+        if self.is_served_by_path:
             return push_command(branch, self._remote)
         return open_command(branch, title, base, self._remote, body_file=body_file)

@@ -19,6 +19,10 @@ class PullRequest(Value):
     base: str
 
 
+OWN = "APPROVED_BY_AUTHOR"
+"""The state of a review by who opened the pull request: it approves nothing."""
+
+
 class Review(Value):
     """What a reviewer handed in as a whole. `submitted_at` is empty while it is PENDING: only its author sees it.
 
@@ -49,7 +53,10 @@ class Comment(Value):
 
 
 class Thread(Value):
-    """What was said about one place in a file. `line` is where it was when the line is gone."""
+    """What was said about one place in a file. `line` is where it was when the line is gone.
+
+    `path` is empty for one that is about the pull request as a whole: only a GitLab has such.
+    """
 
     id: str
     path: str
@@ -64,18 +71,24 @@ class Forge(Protocol):
     """
 
     name: str
-    """`github`, or `none`."""
+    """`github`, `gitlab` or `none`."""
     source: str
     """Who answers: it stands with each word that is taken from there."""
     address: str
-    """Where the API answers about this repository: it is recorded with each approval."""
+    """Where the API answers about this repository."""
 
     is_fork: bool
     """Whether branches are pushed to another repository than the one that their pull requests go to."""
 
+    is_served_by_path: bool
+    """Whether the remote is a folder or another address without a host that has pull requests."""
+
     @property
     def refusal(self) -> HoldfastError | None:
         """Why it cannot be asked. Then everything but `page` and `typed` refuses with its code."""
+
+    def address_of(self, number: int) -> str:
+        """Where the API answers about a pull request: it is recorded with each approval."""
 
     def default_branch(self) -> str:
         """The branch that pull requests go into where none is named. Asked for before a push, it shows the login."""
@@ -117,23 +130,24 @@ def forge_of(
 
     `strict` is for where people's approvals are asked for.
     """
-    from holdfast.forges import known
-    from holdfast.forges.github import connect
-    from holdfast.forges.github.repository import repository_in
+    from holdfast.forges import github, gitlab, known
     from holdfast.forges.none import NoForge
     from holdfast.git import changes
 
     remote = changes.remote(repository, branch) or "origin"
     url = changes.url(repository, remote)
-    named = known.named(config_dir)
-    found = repository_in(url, named)
-    if found is None:
+    hosts = known.hosts(config_dir)
+    kind = next((kind for kind in (gitlab, github) if kind.repository_in(url, hosts)), None)
+    head = kind.repository_in(url, hosts) if kind else None
+    if kind is None or head is None:
         return NoForge(url, remote)
     above, other = changes.upstream(repository)
-    target = repository_in(changes.url(repository, above), named) if above else None
+    target = kind.repository_in(changes.url(repository, above), hosts) if above else None
     if target and other:
-        target = repository_in(f"https://{target.host}/{other}", named)
-    target = target if target and target.host == found.host else found
-    address = named.get(found.host, "")
-    top = repository.top
-    return connect(target, head=found, top=top, environ=environ, address=address, remote=remote, strict=strict)
+        target = kind.repository_in(f"https://{target.host}/{other}", hosts)
+    target = target if target and target.host == head.host else head
+    named = hosts.get(head.host)
+    connected: Forge = kind.connect(
+        target, head=head, top=repository.top, environ=environ, named=named, remote=remote, strict=strict
+    )
+    return connected

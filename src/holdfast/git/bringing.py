@@ -32,10 +32,13 @@ class Collision(Exception):
         self.files = tuple(files)
 
 
-def bring(repo: git.Repository, theirs: str, into: str, message: str, wait: float) -> str:
+def bring(
+    repo: git.Repository, theirs: str, into: str, message: str, wait: float, folder: str = "", side: str = ""
+) -> str:
     """Let a branch have a commit with its history, as it is: the commit that the branch stands at then.
 
-    Where it went on meanwhile, a merge is made. Raises `Collision` where they do not go together.
+    Where it went on meanwhile, a merge is made. Raises `Collision` where they do not go together. A `folder` is taken
+    as a whole, as the commit `side` has it.
     """
     ours = tip(repo, into)
     if ours is None:
@@ -43,7 +46,7 @@ def bring(repo: git.Repository, theirs: str, into: str, message: str, wait: floa
                       facts={"branch": into})  # fmt: skip
     if contains(repo, theirs, ours):
         return ours
-    to = theirs if contains(repo, ours, theirs) else _merged(repo, ours, theirs, message)
+    to = theirs if contains(repo, ours, theirs) else _merged(repo, ours, theirs, message, folder, side)
     at = checked_out(repo, into)
     if at is None:
         run(repo.top, "update-ref", "-m", message, f"refs/heads/{into}", to, ours)
@@ -52,12 +55,16 @@ def bring(repo: git.Repository, theirs: str, into: str, message: str, wait: floa
     return to
 
 
-def _merged(repo: git.Repository, ours: str, theirs: str, message: str) -> str:
+def _merged(repo: git.Repository, ours: str, theirs: str, message: str, folder: str, side: str) -> str:
     words = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
     code, out = run(repo.top, *words, ok=(0, 1))
     tree, *files = out.split(b"\0")
-    if code:
-        raise Collision(sorted({os.fsdecode(name) for name in files if name}))
+    named = {os.fsdecode(name) for name in files if name}
+    both = sorted(name for name in named if not folder or not name.startswith(f"{folder}/"))
+    if code and both:
+        raise Collision(both)
+    if folder:
+        tree = _with_folder(repo, tree, folder, side)
     signs = run(repo.top, "config", "--type=bool", "--get", "commit.gpgSign", ok=(0, 1))[1].strip() == b"true"
     parents = ("-p", ours, "-p", theirs, *(("-S",) if signs else ()))
     try:
@@ -65,6 +72,22 @@ def _merged(repo: git.Repository, ours: str, theirs: str, message: str) -> str:
     except HoldfastError as error:
         raise refusal(error, "commit_failed", "git did not make the merge", status(repo)) from None
     return os.fsdecode(made).strip()
+
+
+def _with_folder(repo: git.Repository, tree: bytes, folder: str, side: str) -> bytes:
+    """A tree with a folder as a commit has it."""
+    import tempfile
+
+    literal = {"GIT_LITERAL_PATHSPECS": "1"}
+    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
+        view = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
+        run(repo.top, "read-tree", os.fsdecode(tree), env=view)
+        listed = run(repo.top, "ls-files", "-z", "--", folder, env={**view, **literal})[1].split(b"\0")[:-1]
+        gone = b"".join(b"0 %s\t%s\0" % (b"0" * 40, name) for name in listed)
+        words = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", side, "--", folder)
+        wanted = run(repo.top, *words, env=literal)[1]
+        run(repo.top, "update-index", "-z", "--index-info", env=view, stdin=gone + wanted)
+        return run(repo.top, "write-tree", env=view)[1].strip()
 
 
 def _forward(repo: git.Repository, into: str, ours: str, to: str, wait: float) -> None:

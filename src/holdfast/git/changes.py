@@ -32,7 +32,15 @@ def is_branch_name(name: str) -> bool:
 
 def tip(repo: git.Repository, branch: str) -> str | None:
     """The commit that a local branch stands at; None when there is no such branch."""
-    return _ref(repo, _BRANCHES + branch)
+    return at_ref(repo, _BRANCHES + branch)
+
+
+def has_branch(repo: git.Repository, branch: str) -> bool:
+    """Whether `git switch` finds a branch: one that is here, or that a remote had when it was last heard of."""
+    if tip(repo, branch) is not None:
+        return True
+    listed = run(repo.top, "for-each-ref", "--format=%(refname)", "--", "refs/remotes")[1]
+    return any(name.split("/", 3)[3:] == [branch] for name in os.fsdecode(listed).splitlines())
 
 
 def branches(repo: git.Repository, prefix: str) -> list[str]:
@@ -118,7 +126,7 @@ def remote(repo: git.Repository, branch: str) -> str | None:
 
 
 def upstream(repo: git.Repository) -> tuple[str, str]:
-    """The remote that pull requests go to, as `gh repo set-default` or the name `upstream` say; empty where none does.
+    """The remote that pull requests go to, as `gh repo set-default`, `glab` or the name `upstream` say; else empty.
 
     The second is `OWNER/NAME` where `gh` was told that it is another repository than the one of that remote.
     """
@@ -127,6 +135,8 @@ def upstream(repo: git.Repository) -> tuple[str, str]:
         if key.startswith("remote.") and key.endswith(".gh-resolved"):
             name = key[len("remote.") : -len(".gh-resolved")]
             return name, "" if values[-1] == "base" else values[-1]
+        if key.startswith("remote.") and key.endswith(".glab-resolved") and values[-1] == "base":
+            return key[len("remote.") : -len(".glab-resolved")], ""
     return ("upstream", "") if "upstream" in _remotes(known) else ("", "")
 
 
@@ -144,26 +154,30 @@ def is_pushed(repo: git.Repository, branch: str) -> bool:
     where, at = remote(repo, branch), tip(repo, branch)
     if where is None or at is None:
         return False
+    followed = tracking(repo, where, branch)
+    return bool(followed) and at_ref(repo, followed) == at
+
+
+def tracking(repo: git.Repository, remote: str, branch: str) -> str:
+    """The ref that keeps what a branch of a remote was when it was last heard of; empty where none does."""
     full = _BRANCHES + branch
-    for refspec in _configured(repo).get(f"remote.{where}.fetch", ()):
+    for refspec in _configured(repo).get(f"remote.{remote}.fetch", ()):
         source, _, target = refspec.removeprefix("+").partition(":")
         before, star, after = source.partition("*")
-        if full == source or (star and full.startswith(before) and full.endswith(after)):
-            tracking = target.replace("*", full[len(before) : len(full) - len(after)])
-            if _ref(repo, tracking) == at:
-                return True
-    return False
+        if target and (full == source or (star and full.startswith(before) and full.endswith(after))):
+            return target.replace("*", full[len(before) : len(full) - len(after)])
+    return ""
 
 
 def is_published(repo: git.Repository, sha: str) -> bool:
-    """Whether a branch of a remote, as last heard of, has a commit; taken for granted where there is no remote."""
+    """Whether a branch of a remote that there is, as last heard of, has a commit."""
     if not _remotes(_configured(repo)):
-        return True
+        return False
     return bool(run(repo.top, "for-each-ref", "--count=1", f"--contains={sha}", "refs/remotes")[1].strip())
 
 
-def push(repo: git.Repository, branch: str) -> str:
-    """Push a branch under its own name, to be followed from now on: the remote it went to."""
+def push(repo: git.Repository, branch: str, to: str = "") -> str:
+    """Push a branch under its own name, to be followed from now on, or under another one: the remote it went to."""
     where = remote(repo, branch)
     if where is None:
         raise Refused("no_remote", f"there is no remote to push {branch} to",
@@ -172,9 +186,9 @@ def push(repo: git.Repository, branch: str) -> str:
     if tip(repo, branch) is None:
         raise Refused("push_failed", f"there is no branch {branch!r}", remedy=shell("git", "branch", "--list"),
                       facts={"branch": branch, "remote": where, "output": ""})  # fmt: skip
-    full = _BRANCHES + branch
+    full, followed = _BRANCHES + branch, () if to else ("-u",)
     try:
-        run(repo.top, "push", "-u", "--", where, f"{full}:{full}", hooks=True)
+        run(repo.top, "push", *followed, "--", where, f"{full}:{_BRANCHES}{to or branch}", hooks=True)
     except HoldfastError as error:
         facts = {"branch": branch, "remote": where}
         raise refusal(error, "push_failed", f"git did not push {branch}", shell("git", "fetch"), facts) from None
@@ -192,7 +206,8 @@ def default_branch(repo: git.Repository, remote: str = "origin") -> str | None:
     return next((name for name in ("main", "master") if tip(repo, name)), None)
 
 
-def _ref(repo: git.Repository, full: str) -> str | None:
+def at_ref(repo: git.Repository, full: str) -> str | None:
+    """What a ref with this full name stands at; None where there is none."""
     if "\0" in full:
         return None
     listed = run(repo.top, "for-each-ref", "--format=%(objectname) %(refname)", "--", full)[1]
@@ -217,6 +232,12 @@ def _known(repo: git.Repository, sha: str) -> str:
 
 def _commit(repo: git.Repository, sha: str) -> bytes:
     return run(repo.top, "cat-file", "commit", _known(repo, sha))[1]
+
+
+def unmerged(repo: git.Repository, folder: str) -> list[str]:
+    """The files in a folder, from the top, that a merge left for people to resolve."""
+    listed = run(repo.top, "ls-files", "-z", "--unmerged", "--", f":(top,literal){folder}")[1].split(b"\0")[:-1]
+    return sorted({os.fsdecode(row.partition(b"\t")[2]) for row in listed})
 
 
 def require_idle(repo: git.Repository) -> None:

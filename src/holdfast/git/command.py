@@ -42,12 +42,14 @@ def git(
     settings: Sequence[str] = (),
     stdin: bytes = b"",
     keep: Sequence[int] = (),
+    seconds: float = TIMEOUT_SECONDS,
 ) -> tuple[int, bytes]:
     """Run git at the top of a working tree: its exit code, one of `ok`, and what it printed.
 
     With `hooks` it runs as the user's own command would, their hooks included, for at most ten minutes. Then what is
     printed comes from both streams, only the end of it is kept, and a failure carries it as the fact `output`.
-    `settings` are written `key=value` and hold for this run. The descriptors `keep` stay open in git.
+    `settings` are written `key=value` and hold for this run. The descriptors `keep` stay open in git. Without `hooks`
+    it may take so many `seconds`.
     """
     import tempfile
 
@@ -55,7 +57,7 @@ def git(
     chosen = (*(_USERS if hooks else _QUIET), *settings)
     argv = ["git", *(word for setting in chosen for word in ("-c", setting)), *args]
     if not hooks:
-        code, output, complaint = _run(top, argv, args[0], surroundings, stdin, None, keep)
+        code, output, complaint = _run(top, argv, args[0], surroundings, stdin, None, keep, seconds)
     else:
         with tempfile.TemporaryFile() as heard:  # whatever a hook leaves running would hold a pipe open
             code, _, _ = _run(top, argv, args[0], surroundings, stdin, heard, keep)
@@ -93,12 +95,13 @@ def _run(
     stdin: bytes,
     heard: IO[bytes] | None,
     keep: Sequence[int],
+    seconds: float = TIMEOUT_SECONDS,
 ) -> tuple[int, bytes, bytes]:
     """Run a command to its end; both its streams go to the file `heard`, where there is one."""
     import signal
     import subprocess
 
-    timeout = TIMEOUT_SECONDS if heard is None else HOOKS_TIMEOUT_SECONDS
+    timeout = seconds if heard is None else HOOKS_TIMEOUT_SECONDS
     source = subprocess.PIPE if stdin else subprocess.DEVNULL
     output, complaint = (subprocess.PIPE, subprocess.PIPE) if heard is None else (heard.fileno(), subprocess.STDOUT)
     try:

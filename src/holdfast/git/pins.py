@@ -20,6 +20,10 @@ PINS = "refs/holdfast/pins/"
 QUIETLY = ("core.hooksPath=/dev/null", "core.safecrlf=false", "core.splitIndex=false", "advice.addEmbeddedRepo=false",
            "gc.auto=0", "maintenance.auto=false")  # fmt: skip
 """For commands that may take longer than a question to git, and run no hook either."""
+MOST = 100
+"""Of one working tree that several share; the oldest go first."""
+LARGEST = 64 << 20
+"""Bytes of files that are not committed; more would take longer than a hook may, or a check should."""
 _NAME = ("Holdfast", "holdfast@localhost")
 
 

@@ -17,6 +17,7 @@ WORKTREES = ".worktrees"
 """Where agents get worktrees of their own. Not in `.holdfast`, which agents leave alone."""
 SHARED = ("config.toml", "allowed_signers", "approvers", "team", "team.toml", "workflows")
 """What belongs to the user in it, and travels with git."""
+_WITHIN = ("!workflows/*.toml", "!team/**")
 _UNSAFE = ("nfs", "9p", "smb", "cifs", "afp", "webdav", "fuse.sshfs", "afs", "ceph", "lustre", "vboxsf", "drvfs")
 
 
@@ -174,7 +175,7 @@ def prepare(place: Place, *, insist: bool) -> None:
     if not _is_written(ignore):
         with open(ignore, "w", encoding="utf-8") as file:
             hand_over(file.fileno(), place.home)
-            file.write("".join(f"{line}\n" for line in ("*", *(f"!{name}" for name in SHARED), "!workflows/*.toml")))
+            file.write("".join(f"{line}\n" for line in ("*", *(f"!{name}" for name in SHARED), *_WITHIN)))
 
 
 def _is_begun(home: str) -> bool:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 LARGEST = 1 << 20
 DEEPEST = 100
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_TWO_BYTES = (b"\xff\xfe", b"\xfe\xff")
+"""How a text in UTF-16 begins."""
 _MARK = "\ufeff"
 _DOUBTFUL = (*"{}[]\0", "<<<<<<<", "=======", ">>>>>>>")
 """What stands around an object that is not all of it: other values, zeros of a crash, a conflict of git."""
@@ -44,6 +46,28 @@ def with_all_keys(data: bytes, document: Mapping[str, Any]) -> tuple[dict[str, A
         return None
     read = object_in(data)
     return read if read and any(one.endswith(" twice") for one in read[1]) else None
+
+
+def fault(data: bytes) -> str:
+    """Where a text stops to be a JSON object, and what is wrong there."""
+    from json import JSONDecodeError, loads
+
+    def refuse(name: str) -> object:
+        raise ValueError(f"{name} is no JSON: write null, or leave it out")
+
+    if data[:2] in _TWO_BYTES:
+        return "it is UTF-16: write it in UTF-8"
+    try:
+        found = loads(data.decode("utf-8-sig"), parse_constant=refuse)
+    except UnicodeDecodeError as wrong:
+        return f"byte {wrong.start + 1} is no UTF-8"
+    except JSONDecodeError as wrong:
+        return f"line {wrong.lineno}, column {wrong.colno}: {wrong.msg[:1].lower()}{wrong.msg[1:]}"
+    except RecursionError:
+        return "it is nested too deeply"
+    except ValueError as wrong:
+        return str(wrong)[:200]
+    return "it cannot be kept" if isinstance(found, dict) else "it is no object in braces"
 
 
 class _Reader:

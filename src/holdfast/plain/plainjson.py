@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SPACE = " \t\n\r"
+BOM_UTF8 = b"\xef\xbb\xbf"
+"""What some editors write before a text; it says nothing."""
 
 try:
     from _json import encode_basestring, make_encoder, make_scanner
@@ -99,6 +101,24 @@ def object_in(data: bytes | None) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def repeated(data: bytes) -> list[str]:
+    """The keys that an object in this JSON has twice: readers differ in which of the two they take."""
+    import json
+
+    found: list[str] = []
+
+    def pairs(listed: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in listed]
+        found.extend(name for number, name in enumerate(names) if name in names[:number])
+        return dict(listed)
+
+    try:
+        json.loads(data, object_pairs_hook=pairs)
+    except (ValueError, RecursionError):
+        return []
+    return list(dict.fromkeys(found))
 
 
 def require(value: object, what: str) -> None:

@@ -58,7 +58,11 @@ class HandedIn(Looked):
             return self
         path = self.path(step) if step else self.worked_on()
         self._tell_branch()
-        self._hand_in(path, artifacts, test, order, watch, unchanged, **how)
+        try:
+            self._hand_in(path, artifacts, test, order, watch, unchanged, **how)
+        except Refused:
+            self._keep_seen(path)
+            raise
         said = self.said
         after = "" if step or self.state.plan.step(path).action else queries.current(self.state)
         if after and self._only_commits(after):
@@ -158,7 +162,7 @@ class HandedIn(Looked):
             failed = cmd.Iterate(path, refusal.message) if iterates else cmd.Fail(path, refusal.message)
             self.execute(failed, token=token)
             if self.state.step(path).status != lifecycle.ACTIVE:
-                refusal.remedies = remedies.person(path, remedies.resume(path))
+                refusal.remedies = remedies.person(path, *queries.going_on(self.state, path))
             raise refusal from None
         finally:
             self._turn.forget()
@@ -295,7 +299,15 @@ class HandedIn(Looked):
             scope = "" if at is self.state else path
             evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {}, scope=scope)
             self._decide(cmd.RecordCheck(path, name, evidence), **how)
+            self._keep_seen(path)
         return self.state.step(path).evidence[name]
+
+    def _keep_seen(self, path: str) -> None:
+        """Where agents have leases, what is not committed now is not lost by what one of them does next."""
+        if any(lease.step for lease in self.state.leases.values()) and self._wired.place.repository:
+            from holdfast.systems.seam import seen
+
+            seen.keep(self._wired, self.state, path)
 
     def _run_check(
         self, path: str, name: str, data: Any = None, watch: Any = None, *, looked: bool = False, **how: Any
@@ -352,11 +364,12 @@ class HandedIn(Looked):
 
             at = worktrees.enter(wired, state, path)
             evidence, _ = evidence_.run(wired.engine, wired.world, at.worktree, at, path, name, log=log, **run, **by)
-            worktrees.seen(wired, state, path)
+            self._keep_seen(path)
             self._turn.forget()
             return evidence
         where = wired.place.base(state.worktree)
         evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, log=log, **run, **by)
+        self._keep_seen(path)
         self._turn.forget()
         self._turn.saw_tree(state, tree)
         return evidence

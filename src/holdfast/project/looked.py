@@ -167,6 +167,10 @@ class Looked:
         """What is wrong between the checkpoints and git; empty when all is well."""
         return work(self.state.dialect).apart(self._wired, self.state)
 
+    def to_finalize(self) -> list[str]:
+        """The other workflows whose steps are all done and whose result is not published."""
+        return [entry.id for entry in self._wired.store.unpublished() if entry.ulid != self.state.ulid]
+
     def execute(
         self, command: cmd.Command, *, key: str = "", token: str = "", revision: int = 0, summary: str = ""
     ) -> Self:
@@ -177,7 +181,12 @@ class Looked:
         """
         if not isinstance(command, cmd.Cancel):
             system(self.state.dialect)  # refuses where the package of the system is not there
-        return self._look(writing=True)._decide(command, key, token, revision, summary)
+        told: tuple[str, ...] = ()
+        if isinstance(command, cmd.Approve):
+            told = work(self.state.dialect).before_approval(self._wired, self._look().state)
+        self._look(writing=True)._decide(command, key, token, revision, summary)
+        self.said = (*told, *self.said)
+        return self
 
     def _decide(
         self, command: cmd.Command, key: str = "", token: str = "", revision: int = 0, summary: str = ""
@@ -200,6 +209,10 @@ class Looked:
             from holdfast.systems.seam import worktrees
 
             self.said += worktrees.left(self._wired, before, self.state)
+        if before.leases and self._wired.place.repository and set(before.leases) - set(self.state.leases):
+            from holdfast.systems.seam import seen
+
+            self.said += seen.settle(self._wired, before, self.state)
         return self
 
     def expect(self, revision: int) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping, Sequence
 
+from holdfast import git
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.definition import Definition
 from holdfast.core.lifecycle import CONVENTION
 from holdfast.core.plan import parent
-from holdfast.core.remedy import Blank, Scope
+from holdfast.core.remedy import Blank, Scope, shell
 from holdfast.core.state import ENGINE, REMOVED, Alert, State
 from holdfast.core.value import Any
 from holdfast.engine.ports import Entry
@@ -21,7 +22,7 @@ from holdfast.machine.settings import Settings
 from holdfast.project import wiring as bootstrap
 from holdfast.project.turn import Turn
 from holdfast.project.workflow import Workflow
-from holdfast.systems.seam.registry import asked_by, dialect, work
+from holdfast.systems.seam.registry import NAMES, asked_by, dialect, work
 from holdfast.systems.seam.registry import subject as subject_of
 from holdfast.systems.seam.wired import Wired
 
@@ -238,7 +239,7 @@ class Project:
         self.heal()
         found = []
         store, is_open = self.wired.store, status == "active"
-        for entry in (*store.active(), *self.wired.to_finalize()) if is_open else store.entries():
+        for entry in (*store.active(), *store.unpublished()) if is_open else store.entries():
             if (type and entry.type != type) or (session and entry.session != session):
                 continue
             if status and not (is_open or entry.active) and status not in _words(entry.dialect, entry.status):
@@ -265,8 +266,12 @@ class Project:
                 from holdfast.project.inbox import fold
 
                 # With handles of its own: a lock that is not given there must not spoil the look at a journal here.
-                fold(Project(bootstrap.wire(self.wired.place, self.wired.settings)))
-        for name in asked_by("wakes", os.path.isdir, self.root, self.wired.place.worktree):
+                apart = Project(bootstrap.wire(self.wired.place, self.wired.settings))
+                fold(apart)
+                self.wired.reconciler.hear(apart.wired.reconciler)
+        woken = asked_by("wakes", os.path.isdir, self.root, self.wired.place.worktree)
+        ended = [entry.dialect for entry in self.wired.store.unpublished()]  # their folders may be gone with their end
+        for name in dict.fromkeys((*woken, *ended)):
             if name not in self._woken:
                 self._woken.add(name)
                 self.troubles += work(name).arrived(self.wired)
@@ -322,7 +327,24 @@ class Project:
         if next(self.wired.store.every(), None):
             with self.wired.store.exclusively("starting"):
                 pass  # another process may just be adopting it: once that is over, the index says so
-        return self._known(word)
+        try:
+            return self._known(word)
+        except NotFound as still:
+            raise self._on_branch(word, still) from None
+
+    def _on_branch(self, word: str, unknown: NotFound) -> NotFound:
+        """A workflow that nobody looked at here yet is on its own branch, if that is there."""
+        from holdfast.git.changes import has_branch
+        from holdfast.systems.seam.registry import upkeep
+
+        repository = self.wired.place.repository
+        for name in NAMES if word and repository else ():
+            branch = upkeep(name).branch(word)
+            if branch and repository and branch != git.branch(repository) and has_branch(repository, branch):
+                unknown.message += f", and {branch} is not checked out"
+                unknown.remedies = (shell("git", "switch", branch, text="look there"), *unknown.remedies)
+                unknown.facts["branch"] = branch
+        return unknown
 
     def scope(self, word: str = "") -> Scope:
         """What commands that are typed here have to say, for remedies about the workflow that a word names."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.briefing import Briefing
 from holdfast.core.facts import Facts
@@ -43,21 +44,41 @@ def _seated(project: Project, session: str) -> list[str]:
     return [str(one["ulid"]) for one in entries if session in one.get("sessions", ())]
 
 
+def unreadable(project: Project, session: str) -> list[str]:
+    """The workflows that a session sat down at and whose journals cannot be read."""
+    ulids = _seated(project, session)
+    found = {state.ulid for state in loaded(project.wired, ulids, quietly=True)}
+    return [ulid for ulid in ulids if ulid not in found]
+
+
 def _newest(session: str, states: list[State]) -> State | None:
     found = [state for state in states if session in state.seats and queries.is_active(state)]
     return max(found, key=lambda state: state.seats[session].at, default=None)
 
 
 def named_or_chosen(project: Project, word: str, session: str, *, finished: bool = False) -> tuple[Workflow, list[str]]:
-    """The workflow that is named; without a name the one to go on with, and a line of each other.
+    """The workflow that is named, which the session is at from then on; without a name the one to go on with, and a
+    line of each other.
 
     With `finished`, the last one that ended, where none is active any more.
     """
     if word:
-        return project.workflow(word), []
+        workflow = project.workflow(word)
+        sit(project, workflow.state, session)
+        return project.workflow(workflow.ulid), []
     project.heal()
     first, others = chosen(project, session)
     return first or project.latest(finished=finished), others
+
+
+def sit(project: Project, state: State, session: str) -> None:
+    """The session is at this workflow from now on: it wrote its document, or takes it up by its name."""
+    wired = project.wired
+    if not session or not queries.is_active(state) or wired.store.read_only:
+        return
+    own = bound(project, session)
+    if own is None or own.ulid != state.ulid:
+        wired.execute(state.ulid, cmd.Sit(), wired.settings.actor)
 
 
 def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:

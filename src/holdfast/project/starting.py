@@ -121,7 +121,7 @@ def start(
     workflow = Workflow(wired, state, project.turn).ahead()
     waiting = _waiting(project, workflow) if before else ()
     beside = _elsewhere(wired, state)
-    workflow.said += (*_shadowing(wired, loaded.definition), *beside, *said, *loaded.said, *waiting)
+    workflow.said += (*room.given_up, *_shadowing(wired, loaded.definition), *beside, *said, *loaded.said, *waiting)
     return workflow
 
 
@@ -307,7 +307,9 @@ class _Room:
         self._wired = project.wired
         self._command = command
         self._card = card
-        self._active = [entry for entry in self._wired.store.active() if self._is_same(entry)]
+        same = [entry for entry in self._wired.store.active() if self._is_same(entry)]
+        self._active = sorted(same, key=lambda one: (one.id == command.id, one.updated_at), reverse=True)
+        self.given_up: tuple[str, ...] = ()
 
     def _is_same(self, entry: Entry) -> bool:
         command = self._command
@@ -328,6 +330,7 @@ class _Room:
     def make(self, command: cmd.Start) -> cmd.Start:
         for entry in self._active:
             self._wired.execute(entry.ulid, _GIVE_UP)
+            self.given_up += (f"{entry.id} was given up for it",)
         return command if self._card.shares == "id" else self._free_id(command)
 
     def _offer_the_last(self) -> None:

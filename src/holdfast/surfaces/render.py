@@ -131,11 +131,11 @@ def _around(brief: Briefing, style: Style, width: int, onward: _Onward) -> list[
             colour = style.red if usage.percent >= queries.WARN_AT[1] else style.yellow
             text = f"{usage.percent} % of the {usage.bound} is used: {usage.used_text} of {usage.limit_text}"
             rows.append(("Bounds", colour, text))
-    tried = ((path, state.most_tries(path)) for path in queries.open_steps(state))
+    tried = ((path, state.bounds.max_iterations or 0) for path in queries.open_steps(state))
     rows += [
         ("Bounds", style.yellow, f"{path} is at its last of {limit} attempts")
         for path, limit in tried
-        if 1 < limit <= state.step(path).attempt
+        if 1 < limit <= state.counted_tries(path)
     ]
     own = {check.uses for check in state.plan.step(brief.step).checks} if brief.step else set()
     used = [one for one in brief.commands if one.command or one.uses in own] if queries.is_active(state) else []
@@ -213,6 +213,7 @@ def next_step(brief: Briefing, style: Style, width: int = 80, *, scope: Scope = 
     blocks += [
         _block("It builds on", _items(inputs, width), style),
         _block("It is done when these hold", criteria, style),
+        _block("What has to hold at the end", _items(task.at_end, width), style),
         _block(LEFT, [f"  {style.cyan(escape(typed(one.back)))}" for one in brief.left_here], style),
         _block("What was decided", _items(brief.decided, width), style),
         _block("Changes asked for", _items(brief.asked, width), style),
@@ -231,7 +232,7 @@ def next_step(brief: Briefing, style: Style, width: int = 80, *, scope: Scope = 
         "For a person": [typed(one, scope) for one in own],
         "When the work is done": [tell((brief.hand_in,), scope)] if brief.hand_in else [],
     }
-    blocks.append(why)
+    blocks += [_block("Asked for now, and no gate", _items(task.asked, width), style), why]
     blocks += [_block(name, [f"  {style.cyan(escape(one))}" for one in told_], style) for name, told_ in later.items()]
     if brief.after:
         blocks.append([style.dim(clip(escape(f"After it: {_name(brief, brief.after)}"), width))])

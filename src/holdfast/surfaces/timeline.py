@@ -120,6 +120,8 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
             return ("waiting" if said else "", event.line, said) if event.line else None
         case ev.Refiled():
             return "", f"archived in {event.file}", ""
+        case ev.Branched():
+            return "", f"is on {event.branch} now", ""
         case ev.Renamed():
             return "", "renamed", event.title
         case ev.Amended():

@@ -7,7 +7,7 @@ from _collections_abc import Iterator
 
 from holdfast.core import queries, remedies
 from holdfast.core.needs import Needs
-from holdfast.core.remedy import Blank, shell
+from holdfast.core.remedy import Blank, shell, typed
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError
 from holdfast.git import entries, linked, pins
@@ -57,8 +57,10 @@ def _pinned(wired: Wired) -> Iterator[Finding]:
     assert repository is not None
     known = pins.listed(repository)
     found = [one for one in known if not one.ref.startswith(f"{pins.PINS}seen/")]
-    if len(found) < len(known):
-        yield ok("pins", f"{len(known) - len(found)} pinned of what checks and commits of agents saw, until their end")
+    newest = {one.ref.rpartition("/")[0]: one for one in known if one not in found}
+    for one in newest.values():
+        said = f"{one.ref} of {one.at}, the newest of what was seen there, is kept until its agent ends: {one.about}"
+        yield ok("pins", f"{said} ({typed(shell('git', 'show', '--stat', '-m', '--first-parent', one.ref))})")
     for one in found[-SHOWN:]:
         show = shell("git", "show", "--stat", "-m", "--first-parent", one.ref, text="look at it")
         back = shell("git", "branch", Blank("NAME"), one.ref, text="to go on with it on a branch")

@@ -31,9 +31,11 @@ def hosts(wired: Wired) -> Iterator[Finding]:
     """One finding for each thing that is installed, and nothing for hosts without us."""
     tried: dict[str, str] = {}
     for scope in SCOPES if wired.settings.home else (PROJECT,):
-        at = setting(wired.settings, scope, wired.place.worktree)
+        whole = setting(wired.settings, scope, wired.place.worktree, wired.place.root)
         for host in installation.HOSTS:
+            at = whole
             try:
+                at = whole.replace(team=installation.has_team(host, whole))
                 yield from _host(wired, host, at, tried)
             except HoldfastError as wrong:  # what is wrong in files without us is not ours to say
                 if installation.is_known(host, at, wired.settings.data_dir):

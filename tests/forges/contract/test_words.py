@@ -10,8 +10,8 @@ import pytest
 
 from holdfast import git
 from holdfast.errors import Refused, UsageError
-from holdfast.forges import addresses
-from holdfast.forges.github import connect
+from holdfast.forges import addresses, github, gitlab
+from holdfast.forges.gitlab.project import project_in
 from holdfast.forges.known import is_users
 from holdfast.forges.none import NoForge
 from holdfast.forges.port import Forge, forge_of
@@ -21,10 +21,17 @@ GITHUB = "https://github.com/octo-org/octo-repo"
 
 
 def no_login() -> Forge:
-    return connect(HERE, top="/", environ={"PATH": ""})
+    return github.connect(HERE, top="/", environ={"PATH": ""})
 
 
-ALL = {"no login": no_login(), "gitlab": NoForge("git@gitlab.com:g/p.git"), "none": NoForge("")}
+def on_gitlab(url: str = "git@gitlab.com:g/p.git", head: str = "") -> Forge:
+    """A GitLab without a login, and the fork that branches are pushed to, if any."""
+    project = project_in(url, {})
+    assert project is not None
+    return gitlab.connect(project, head=project_in(head, {}) or project, top="/", environ={"PATH": ""})
+
+
+ALL = {"github": no_login(), "gitlab": on_gitlab(), "none": NoForge("")}
 
 
 @pytest.fixture(params=ALL.values(), ids=ALL.keys())
@@ -76,7 +83,43 @@ def test_an_api_that_the_users_settings_name_is_who_answers(of, tmp_path):
     assert forge.address == "https://api.example.com/v3/repos/octo-org/octo-repo"
 
 
+def test_a_remote_on_a_gitlab_is_that_gitlab(of):
+    forge = of("git@gitlab.com:group/sub/p.git", {"GITLAB_TOKEN": "one"}, remote="mine")
+    assert (forge.name, forge.source, forge.refusal) == ("gitlab", "gitlab", None)
+    assert forge.address == "https://gitlab.com/api/v4/projects/group%2Fsub%2Fp"
+    assert forge.address_of(3) == f"{forge.address}/merge_requests/3"
+    assert forge.typed("fix", "T", "").startswith("git push -u mine fix && glab mr create ")
+
+
+def test_a_host_that_the_user_named_with_the_api_of_a_gitlab_is_one(of, tmp_path):
+    named(tmp_path, "code.example.com", "https://code.example.com/api/v4")
+    forge = of("https://code.example.com/g/p", {"GITLAB_TOKEN": "one", "PATH": ""})
+    assert (forge.name, forge.source, forge.refusal) == ("gitlab", "code.example.com", None)
+    assert forge.address == "https://code.example.com/api/v4/projects/g%2Fp"
+
+
+def test_what_only_has_the_name_of_a_gitlab_gets_no_token(of):
+    forge = of("https://gitlab.evil.example/g/p", {"GITLAB_TOKEN": "one", "PATH": ""})
+    assert (forge.name, forge.refusal.code) == ("gitlab", "forge_no_login")
+    assert '"gitlab.evil.example" = "https://gitlab.evil.example/api/v4"' in forge.refusal.remedy
+
+
+def test_a_fork_on_a_gitlab_goes_to_the_project_that_git_names(of, tmp_path):
+    of("git@gitlab.com:me/p.git")
+    top = ["git", "-C", str(tmp_path / "top")]
+    subprocess.run([*top, "remote", "add", "theirs", "git@gitlab.com:g/p.git"], check=True)
+    subprocess.run([*top, "config", "remote.theirs.glab-resolved", "base"], check=True)
+    forge = of("git@gitlab.com:me/p.git", remote="again")
+    assert forge.is_fork
+    assert forge.address.endswith("/projects/g%2Fp")
+
+
 MISLED = {
+    "GITLAB_HOST": "evil.example",
+    "GITLAB_URI": "https://evil.example",
+    "GITLAB_API_HOST": "evil.example",
+    "GL_HOST": "evil.example",
+    "CI_API_V4_URL": "https://evil.example/api/v4",
     "GITHUB_API_URL": "https://evil.example",
     "GITHUB_SERVER_URL": "https://evil.example",
     "GH_HOST": "evil.example",
@@ -87,19 +130,27 @@ def test_no_variable_names_another_address_of_a_forge(of):
     assert of(GITHUB, {**MISLED, "GH_TOKEN": "one"}).address == "https://api.github.com/repos/octo-org/octo-repo"
 
 
+def test_no_variable_names_another_address_of_a_gitlab(of):
+    there = of("https://gitlab.com/o/r", {**MISLED, "GITLAB_TOKEN": "one"})
+    assert there.address == "https://gitlab.com/api/v4/projects/o%2Fr"
+
+
 def test_no_variable_names_a_forge(of):
-    assert of("https://evil.example/o/r", {**MISLED, "GH_TOKEN": "one"}).name == "none"
+    assert of("https://evil.example/o/r", {**MISLED, "GH_TOKEN": "one", "GITLAB_TOKEN": "one"}).name == "none"
 
 
 def test_an_approval_counts_at_a_forge_of_the_users_and_nowhere_else(tmp_path):
     ours = str(tmp_path)
     assert is_users("https://api.github.com/repos/o/r/pulls/1", ours)
     assert is_users("https://api.octo.ghe.com/repos/o/r/pulls/1", ours)
+    assert is_users("https://gitlab.com/api/v4/projects/o%2Fr/merge_requests/1", ours)
     for other in (
         "http://127.0.0.1:8000",
         "https://evil.example/api/v3",
         "http://api.github.com",
         "https://api.github.com.evil.example",
+        "https://gitlab.example.com/api/v4",
+        "https://gitlab.com.evil.example/api/v4",
     ):
         assert not is_users(f"{other}/repos/o/r/pulls/1", ours)
     named(tmp_path, "code.example.com", "https://code.example.com/api/v3/")
@@ -108,10 +159,15 @@ def test_an_approval_counts_at_a_forge_of_the_users_and_nowhere_else(tmp_path):
     (tmp_path / "gh").mkdir()
     (tmp_path / "gh" / "hosts.yml").write_text("github.example.com:\n    user: ada\n")
     assert is_users("https://github.example.com/api/v3/repos/o/r/pulls/1", ours)
+    (tmp_path / "glab-cli").mkdir()
+    (tmp_path / "glab-cli" / "config.yml").write_text("hosts:\n    gitlab.example.com:\n        token: x\n")
+    assert is_users("https://gitlab.example.com/api/v4/projects/o%2Fr/merge_requests/1", ours)
 
 
 def test_settings_that_name_no_address_are_refused(of, tmp_path):
-    for text in ('forges = "github.com"', '[forges]\n"github.com" = 1', '[forges]\n"a b" = "https://x"'):
+    gitlab_of_another_form = '[forges]\n"gitlab.com" = "https://gitlab.com"'
+    wrong = ('forges = "github.com"', '[forges]\n"github.com" = 1', '[forges]\n"a b" = "https://x"')
+    for text in (*wrong, gitlab_of_another_form):
         (tmp_path / "holdfast").mkdir(exist_ok=True)
         (tmp_path / "holdfast" / "config.toml").write_text(text)
         with pytest.raises(UsageError) as caught:
@@ -187,8 +243,22 @@ def test_gh_knows_the_options_of_the_command_for_people():
     assert set(options) <= set(known)
 
 
-def test_on_a_gitlab_a_push_is_typed_and_the_page_opens_the_merge_request():
-    assert NoForge("https://gitlab.com/g/p.git").typed("fix", "T", "main") == "git push -u origin fix"
+def test_on_a_gitlab_glab_opens_the_merge_request():
+    assert on_gitlab().typed("fix", "It's $(touch x)", "main") == (
+        "git push -u origin fix && glab mr create --source-branch fix --target-branch main "
+        "--title 'It'\"'\"'s $(touch x)' --yes --description ''"
+    )
+    typed = on_gitlab().typed("fix", "T", "", "a b.md")
+    assert typed.endswith("--source-branch fix --title T --yes --description \"$(cat 'a b.md')\"")
+
+
+def test_from_a_fork_on_a_gitlab_both_projects_are_named():
+    forge = on_gitlab("git@gitlab.com:g/p.git", head="git@gitlab.com:me/p.git")
+    assert forge.is_fork
+    assert " --repo g/p --head me/p --source-branch fix " in forge.typed("fix", "T", "main")
+    assert forge.page("fix", "").startswith("https://gitlab.com/me/p/-/merge_requests/new?")
+    own = on_gitlab("git@gitlab.example.com:g/p.git", head="git@gitlab.example.com:me/p.git")
+    assert " --repo https://gitlab.example.com/g/p --head https://gitlab.example.com/me/p " in own.typed("fix", "T", "")
 
 
 # Addresses
@@ -214,7 +284,7 @@ def test_a_github_has_a_page_that_compares_branches(branch):
 )
 def test_a_gitlab_remote_leads_to_its_new_merge_request(remote, page):
     query = "merge_request%5Bsource_branch%5D=fix%2Fdoor&merge_request%5Btarget_branch%5D=main"
-    assert NoForge(remote).page("fix/door", "main") == f"{page}/-/merge_requests/new?{query}"
+    assert on_gitlab(remote).page("fix/door", "main") == f"{page}/-/merge_requests/new?{query}"
 
 
 @pytest.mark.parametrize(
@@ -224,7 +294,8 @@ def test_a_gitlab_remote_leads_to_its_new_merge_request(remote, page):
      "https://notgitlab.com/o/r", "https://evil.example/gitlab.com/o/r", "gitlab:o/r", "http://gitlab.com/o/r",
      "C:/o/r", "https://gitlab.com/o/r" + "x" * 2000],
 )  # fmt: skip
-def test_any_other_remote_has_no_page(remote):
+def test_any_other_remote_is_no_gitlab(remote):
+    assert project_in(remote, {}) is None
     assert NoForge(remote).page("fix", "main") == ""
 
 

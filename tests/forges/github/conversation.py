@@ -7,7 +7,7 @@ from typing import Any
 
 import graphql
 
-LARGEST_PAGE = 100
+from tests.forges.loopback import LARGEST_PAGE
 
 
 @dataclass

@@ -6,9 +6,10 @@ import pytest
 
 from holdfast.core.remedy import described
 from holdfast.errors import Refused, UsageError
-from holdfast.forges.github import connect
+from holdfast.forges.github import by_token, connect
 from holdfast.forges.github.repository import Repository, repository_in, roots, token_in
-from holdfast.forges.github.token_transport import TokenTransport, proxy_in
+from holdfast.forges.known import Host
+from holdfast.forges.token_transport import proxy_in
 
 OURS = Repository("github.com", "octo-org", "octo.repo_1")
 THEIRS = Repository("github.example.com", "octo-org", "octo-repo")
@@ -93,11 +94,12 @@ def test_without_a_token_and_without_gh_the_refusal_says_what_to_set(tmp_path):
         (THEIRS, "", f"{table}export GH_ENTERPRISE_TOKEN=TOKEN"),
         (THEIRS, api, "export GH_ENTERPRISE_TOKEN=TOKEN"),
     ):
-        client = connect(where, top=str(tmp_path), environ=nothing, address=address)
+        named = Host("github", address) if address else None
+        client = connect(where, top=str(tmp_path), environ=nothing, named=named)
         with pytest.raises(Refused) as caught:
             client.threads(1)
         assert caught.value is client.refusal
-        assert (caught.value.code, caught.value.remedy) == ("github_no_login", remedy)
+        assert (caught.value.code, caught.value.remedy) == ("forge_no_login", remedy)
 
 
 def test_a_proxy_is_used_unless_the_host_is_excepted():
@@ -117,14 +119,14 @@ def test_a_proxy_is_used_unless_the_host_is_excepted():
 )  # fmt: skip
 def test_an_address_on_which_a_token_could_be_read_is_refused(base):
     with pytest.raises(UsageError) as caught:
-        TokenTransport("github.com", "token", base_url=base)
-    assert caught.value.code == "bad_github_url"
+        by_token("github.com", "token", base_url=base)
+    assert caught.value.code == "bad_forge_url"
 
 
 @pytest.mark.parametrize("token", ["", "a b", "secret\r\nX-Evil: 1", "geheim-ä", "x" * 1001])
 def test_a_token_that_cannot_be_one_is_refused_without_showing_it(token):
     with pytest.raises(UsageError) as caught:
-        TokenTransport("github.com", token)
+        by_token("github.com", token)
     assert caught.value.code == "bad_token"
     assert not token or token not in str(described(caught.value))
 
@@ -134,7 +136,7 @@ def test_a_token_that_cannot_be_one_is_refused_without_showing_it(token):
 )
 def test_a_proxy_of_another_kind_is_refused_without_showing_it(proxy):
     with pytest.raises(UsageError) as caught:
-        TokenTransport("github.com", "token", proxy=proxy)
+        by_token("github.com", "token", proxy=proxy)
     assert caught.value.code == "bad_proxy"
     assert proxy not in str(described(caught.value))
 
@@ -142,5 +144,5 @@ def test_a_proxy_of_another_kind_is_refused_without_showing_it(proxy):
 @pytest.mark.parametrize("host", ["", "-x", "a b", "github.com/x", "github.com\n", "a@b"])
 def test_a_host_that_cannot_be_one_is_refused(host):
     with pytest.raises(UsageError) as caught:
-        TokenTransport(host, "token")
+        by_token(host, "token")
     assert caught.value.code == "bad_host"

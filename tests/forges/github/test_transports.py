@@ -9,11 +9,11 @@ import pytest
 
 from holdfast.core.remedy import described
 from holdfast.errors import HoldfastError
-from holdfast.forges.github import connect
+from holdfast.forges.github import by_token, connect
 from holdfast.forges.github.client import Client
-from holdfast.forges.github.gh_transport import gh_in
-from holdfast.forges.github.token_transport import TokenTransport
-from tests.forges.github.server import BRANCH, HERE, Fault
+from holdfast.forges.program_transport import program_in
+from tests.forges.github.server import HERE
+from tests.forges.loopback import BRANCH, Fault
 from tests.processes import ends
 
 
@@ -54,16 +54,16 @@ def test_the_login_of_gh_is_used_where_there_is_no_token(github, tmp_path, monke
 def test_gh_without_a_login_is_told_to_make_one(github, monkeypatch, by_gh):
     monkeypatch.delenv("GH_TOKEN")
     refusal = failure(lambda: Client(by_gh(), HERE).threads(1))
-    assert (refusal.code, refusal.remedy) == ("github_unauthorized", "gh auth login --hostname github.com")
+    assert (refusal.code, refusal.remedy) == ("forge_unauthorized", "gh auth login --hostname github.com")
 
 
 def test_a_certificate_that_nobody_vouches_for_ends_the_attempt(github, tmp_path, monkeypatch, way, by_gh):
     monkeypatch.setenv("SSL_CERT_FILE", os.devnull)
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
     proxy = os.environ["HTTPS_PROXY"]
-    token = TokenTransport("github.com", "a-token-of-the-test", proxy=proxy)
+    token = by_token("github.com", "a-token-of-the-test", proxy=proxy)
     refusal = failure(lambda: Client(by_gh() if way == "gh" else token, HERE).threads(1))
-    assert refusal.code == "github_unreachable"
+    assert refusal.code == "forge_unreachable"
     assert "certificate" in refusal.message
     assert github.operations == []
     github.expected = "SSL"
@@ -86,27 +86,27 @@ def test_a_host_that_is_not_there_is_unreachable(github, tmp_path, monkeypatch, 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         nobody = f"http://127.0.0.1:{taken.getsockname()[1]}"
     monkeypatch.setenv("HTTPS_PROXY", nobody)
-    token = TokenTransport("github.com", "a-token-of-the-test", base_url=nobody)
+    token = by_token("github.com", "a-token-of-the-test", base_url=nobody)
     refusal = failure(lambda: Client(by_gh() if way == "gh" else token, HERE).threads(1))
-    assert refusal.code == "github_unreachable"
+    assert refusal.code == "forge_unreachable"
     assert refusal.facts == {"host": "github.com"}
 
 
 def test_a_name_that_nobody_knows_is_unreachable(github, tmp_path):
-    carried = TokenTransport("github.invalid", "a-token-of-the-test")
-    assert failure(lambda: Client(carried, HERE).threads(1)).code == "github_unreachable"
+    carried = by_token("github.invalid", "a-token-of-the-test")
+    assert failure(lambda: Client(carried, HERE).threads(1)).code == "forge_unreachable"
 
 
 def test_a_redirect_to_another_host_is_not_followed_with_a_token(github):
-    client = Client(TokenTransport("github.com", "a-token-of-the-test", base_url=github.address), HERE)
+    client = Client(by_token("github.com", "a-token-of-the-test", base_url=github.address), HERE)
     with socket.create_server(("127.0.0.1", 0)) as other:
         other.settimeout(0)
         place = f"127.0.0.1:{other.getsockname()[1]}"
-        for target in (f"http://{place}/x", f"//{place}/x", f"https://127.0.0.1:{github._server.server_port}/x"):
+        for target in (f"http://{place}/x", f"//{place}/x", f"https://127.0.0.1:{github.port}/x"):
             github.faults.append(Fault(302, {}, {"Location": target}))
-            assert failure(lambda: client.get(1)).code == "github_odd_answer"
+            assert failure(lambda: client.get(1)).code == "forge_odd_answer"
             github.faults.append(Fault(307, {}, {"Location": target}))
-            assert failure(lambda: client.threads(1)).code == "github_odd_answer"
+            assert failure(lambda: client.threads(1)).code == "forge_odd_answer"
         with pytest.raises(BlockingIOError):
             other.accept()
     assert github.operations == []
@@ -114,31 +114,31 @@ def test_a_redirect_to_another_host_is_not_followed_with_a_token(github):
 
 def test_gh_follows_no_redirect_to_where_its_proxy_does_not_lead(github, by_gh):
     github.faults.append(Fault(302, {}, {"Location": "https://evil.example/x"}))
-    assert failure(lambda: Client(by_gh(), HERE).get(1)).code == "github_unreachable"
+    assert failure(lambda: Client(by_gh(), HERE).get(1)).code == "forge_unreachable"
     assert github.objections == ["CONNECT evil.example:443"]
     github.expected = "evil.example"
 
 
 def test_redirects_without_end_or_aim_are_given_up_on(github):
-    client = Client(TokenTransport("github.com", "a-token-of-the-test", base_url=github.address), HERE)
+    client = Client(by_token("github.com", "a-token-of-the-test", base_url=github.address), HERE)
     github.faults += [Fault(301, {}, {"Location": "/again"})] * 5
     assert "without end" in failure(lambda: client.get(1)).message
     for target in ("", "a b", "http://[", "x" * 3000):
         github.faults.append(Fault(301, {}, {"Location": target}))
-        assert failure(lambda: client.get(1)).code == "github_odd_answer"
+        assert failure(lambda: client.get(1)).code == "forge_odd_answer"
     assert github.faults == []
 
 
 def test_a_change_that_is_sent_elsewhere_as_a_look_is_not_followed(github):
-    client = Client(TokenTransport("github.com", "a-token-of-the-test", base_url=github.address), HERE)
+    client = Client(by_token("github.com", "a-token-of-the-test", base_url=github.address), HERE)
     github.faults += [Fault(passes=True), Fault(302, {}, {"Location": "/elsewhere"})]
     refusal = failure(lambda: client.open(BRANCH, "main", "Mend the door", ""))
-    assert (refusal.code, refusal.remedy) == ("github_odd_answer", "git remote -v")
+    assert (refusal.code, refusal.remedy) == ("forge_odd_answer", "git remote -v")
     assert github.operations == ["pulls/list", "pulls/list"]
 
 
 def test_a_token_that_is_sent_back_is_not_passed_on(github):
-    carried = TokenTransport("github.com", "a-token-of-the-test", base_url=github.address)
+    carried = by_token("github.com", "a-token-of-the-test", base_url=github.address)
     message = "what is a-token-of-the-test?"
     github.faults.append(Fault(403, {"message": message}, {"X-GitHub-SSO": f"url=https://x.example/{message[8:27]}"}))
     refusal = failure(lambda: Client(carried, HERE).get(1))
@@ -154,7 +154,7 @@ def test_gh_gets_no_enterprise_token_of_the_environment(tmp_path, monkeypatch, s
     monkeypatch.setenv("GH_ENTERPRISE_TOKEN", "three")
     monkeypatch.setenv("GH_HOST", host)
     there = HERE.replace(host="github.example.com")
-    assert failure(lambda: Client(by_gh(there.host), there).threads(1)).code == "github_unreachable"
+    assert failure(lambda: Client(by_gh(there.host), there).threads(1)).code == "forge_unreachable"
     token, folder, *words = seen.read_text().splitlines()
     assert (token, folder) == ("", str(tmp_path))
     assert words[:3] == ["api", "--hostname", "github.example.com"]
@@ -162,29 +162,29 @@ def test_gh_gets_no_enterprise_token_of_the_environment(tmp_path, monkeypatch, s
 
 
 def test_a_gh_that_is_gone_or_has_nowhere_to_run_says_so(tmp_path, stand_in, by_gh):
-    assert failure(lambda: Client(by_gh(top=str(tmp_path / "nowhere")), HERE).threads(1)).code == "github_unreachable"
+    assert failure(lambda: Client(by_gh(top=str(tmp_path / "nowhere")), HERE).threads(1)).code == "forge_unreachable"
     program = stand_in("exit 0")
     transport = by_gh()
     program.unlink()
-    assert failure(lambda: Client(transport, HERE).threads(1)).code == "github_unreachable"
+    assert failure(lambda: Client(transport, HERE).threads(1)).code == "forge_unreachable"
 
 
 def test_gh_is_found_where_the_environment_says_and_not_in_the_folder_one_stands_in(stand_in, tmp_path, monkeypatch):
     program = str(stand_in("exit 0"))
-    assert gh_in(os.environ) == gh_in({"PATH": f"{tmp_path}:{tmp_path}/bin"}) == program
+    assert program_in(os.environ, "gh") == program_in({"PATH": f"{tmp_path}:{tmp_path}/bin"}, "gh") == program
     monkeypatch.chdir(tmp_path)
-    assert [gh_in({"PATH": path}) for path in (str(tmp_path), "", ":.:bin")] == ["", "", ""]
+    assert [program_in({"PATH": path}, "gh") for path in (str(tmp_path), "", ":.:bin")] == ["", "", ""]
 
 
 def test_a_gh_that_hangs_is_ended_with_all_it_started(stand_in, tmp_path, by_gh):
     stand_in(f"sleep 600 & echo $! > '{tmp_path}/sleeper'; wait")
-    assert failure(lambda: Client(by_gh(timeout=1), HERE).threads(1)).code == "github_unreachable"
+    assert failure(lambda: Client(by_gh(timeout=1), HERE).threads(1)).code == "forge_unreachable"
     assert ends(int((tmp_path / "sleeper").read_text()))
 
 
 def test_a_gh_that_complains_without_end_is_stopped(stand_in, by_gh):
     stand_in("yes >&2")
-    assert failure(lambda: Client(by_gh(), HERE).threads(1)).code == "github_unreachable"
+    assert failure(lambda: Client(by_gh(), HERE).threads(1)).code == "forge_unreachable"
 
 
 def test_gh_runs_in_a_session_of_its_own_and_has_nobody_to_ask(stand_in, tmp_path, by_gh):

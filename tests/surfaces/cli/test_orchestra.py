@@ -364,7 +364,7 @@ def test_a_supervisors_answer_is_taken_from_a_file_or_standard_input(at_work):
         '{"verdict": "AUTO_FIX", "conflict": []}',
         '{"verdict": "AUTO_FIX", "conflict": "pattern"}',
         '{"verdict": "AUTO_FIX", "conflict": {"type": "pattern"}, "auto_fixes": {"a": 1}}',
-        '{"verdict": "RE_PLAN", "conflict": {"type": "api"}, "re_plan_required": {"affected_tasks": "1.1"}}',
+        '{"verdict": "RE_PLAN", "conflict": {"type": "api"}, "re_plan_required": {"affected_tasks": 1}}',
         '{"verdict": "PASS", "conflict": {"type": "api"}}',
         " " * ((1 << 20) + 1),
     ],

@@ -23,7 +23,7 @@ id = "a"
 checks = [ { name = "t", run = ["touch", "ran"], run_by = "engine" } ]
 """
 READS = ("status", "next", "show", "list", "log", "resume-packet", "metrics", "diagram", "doctor", "workflows")
-OUTSIDE = ("demo", "mcp", "hook", "statusline", "completion", "schema", "wait", "init")
+OUTSIDE = ("demo", "mcp", "hook", "statusline", "completion", "schema", "wait", "feature init")
 """Commands that write nothing into a project, or need more than a line to say what."""
 GIVEN = {
     "start": ("r", "x"),

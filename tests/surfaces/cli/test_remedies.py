@@ -41,7 +41,7 @@ REFUSED = [
     ("begin", "draft", "--token", "7-00000000000000000000000000000000"),
     ("begin", "draft", "--revision", "999"),
     ("amend", "--add", "x", "--after", "nope"),
-    ("finalize",),
+    ("feature", "finalize"),
     ("milestone", "draft", "--url", "https://example.com/1"),
     ("commit", "draft", "-m", "x"),
 ]

@@ -580,6 +580,7 @@ def finish(bench: Bench, *names: str) -> Answer:
     for check in ("lint", "security_review", "code_simplifier"):
         bench.ok("check", check, "--passed")
     bench.ok("done", "verification")
+    bench.publish()
     return bench.ok("done", "pr_creation", "--url", "https://github.com/ada/engine/pull/7")
 
 

@@ -16,7 +16,8 @@ REVIEWER = "requirements-reviewer"
 HOME = "workflow/dark-mode"
 CHANGING = {
     *("start", "begin", "done", "attach", "check", "fail", "block", "unblock", "skip", "submit", "review", "approve"),
-    *("reject", "reopen", "reset", "continue", "finalize", "recover", "init", "resume", "revalidate", "cancel"),
+    *("reject", "reopen", "reset", "resume", "revalidate", "cancel"),
+    *("feature init", "feature continue", "feature reset", "feature finalize", "feature recover"),
     *(
         "abort",
         "install",
@@ -36,8 +37,8 @@ CHANGING = {
     *("compacted", "set", "snapshot", "restore", "agent start", "agent beat", "agent end", "agent spend", "lock"),
     *("unlock", "task add", "task start", "task done", "task iterate", "task retry", "task skip", "task manual"),
     *("supervise", "commit", "milestone", "amend", "session create", "session use", "session write", "session path"),
-    *("session delete", "session keep", "session retry", "session commit", "session cancel", "workflows new"),
-    *("trust", "clean", "adopt", "demo"),
+    *("session delete", "session keep", "session drop", "session retry", "session commit", "session cancel"),
+    *("workflows new", "trust", "clean", "adopt", "demo"),
 }
 
 
@@ -204,16 +205,6 @@ def test_nobody_edits_the_state_of_a_feature(feature, name, role):
     path = f"{HOME}/{name}"
     assert "written by Holdfast" in asked(feature, "Edit", {"file_path": path}, agent_type=role)
     assert "written by Holdfast" in asked(feature, "Bash", {"command": f"echo '{{}}' > {path}"}, agent_type=role)
-
-
-@pytest.mark.parametrize(
-    "name", ["01-requirements/reviews/review-1.md", "01-requirements/requirements.md", "03-implementation/notes.md"]
-)
-@pytest.mark.parametrize("role", [REVIEWER, "requirements-creator"])
-def test_reviews_and_documents_of_a_phase_stay_writable(feature, name, role):
-    path = f"{HOME}/{name}"
-    assert asked(feature, "Write", {"file_path": path}, agent_type=role) == ""
-    assert asked(feature, "Bash", {"command": f"echo x > {path}"}, agent_type=role) == ""
 
 
 def test_the_view_names_the_roles_only_while_the_feature_goes_on(feature):

@@ -64,6 +64,19 @@ def test_whoever_does_not_agree_leaves_it_as_it_is(house, era, paused, person, c
     assert is_paused(house, paused)
 
 
+class Odd(Person):
+    """Answers with an action that no protocol has."""
+
+    async def __call__(self, *given: Any) -> Any:
+        return (await super().__call__(*given)).model_copy(update={"action": "maybe"})
+
+
+def test_a_form_that_comes_back_with_an_unknown_action_was_answered_by_nobody(house, paused):
+    said = call(house, "resume_workflow", Odd("cancel"), LEGACY, workflow_id=paused)
+    assert said["error"]["code"] == "nobody_answered"
+    assert is_paused(house, paused)
+
+
 def test_without_forms_the_refusal_names_the_command_for_a_person(house, era, paused):
     error = call(house, "resume_workflow", None, era, workflow_id=paused)["error"]
     assert (error["code"], error["remedy"]) == ("person_needed", "show this to a person and stop")
@@ -171,5 +184,6 @@ def test_nobody_is_asked_for_a_preview_or_where_there_is_a_conflict(draft):
     draft.bench.write(FILE, "elsewhere\n")
     error = call(draft, "story_session", person, LEGACY, **COMMIT)["error"]
     assert error["code"] == "session_conflict"
-    assert 'story_session {"action": "keep", "path": "PATH"}' in error["remedy"]
+    for side in ("keep", "drop"):
+        assert f'story_session {{"action": "{side}", "path": "{FILE}", "name": "draft"}}' in error["remedy"]
     assert person.asked == []

@@ -576,3 +576,14 @@ def test_a_megabyte_of_anything_is_read_to_its_end(put, base, filler):
         put(name, text + "\n" + filler * (room // len(filler.encode())))
     first, *_, last = detect(base)
     assert (first.workflow, last.workflow) == ("Page Orchestration - Case Studies", "Plan 001: Search Index")
+
+
+def test_lists_of_notes_that_stand_in_one_line_are_taken(tmp_path):
+    (tmp_path / "CLAUDE.local.md").write_text(
+        "# Workflow State\n\nWorkflow: Job\nPhase: 2/3 - Build\nRequired Reading: @a.txt, @docs/n.txt\n"
+        "Key reminders: never push; use pnpm\nContext: db=staging, region: eu\n"
+    )
+    (found,) = detect(str(tmp_path))
+    assert found.reading == ("@a.txt", "@docs/n.txt")
+    assert found.reminders == ("never push", "use pnpm")
+    assert found.context == {"db": "staging", "region": "eu"}

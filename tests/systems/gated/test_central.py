@@ -194,7 +194,9 @@ def test_the_remedy_for_one_conflict_can_be_typed(full, seeded):
     full.write("docs/architecture.md", b"theirs")
     refusal = refusal_of(central.publish, full.base, SLUG, seeded, kind=Conflict)
     own = PAIRS["docs/architecture.md"]
-    said = "then a person approves 02-architecture again · then: holdfast finalize --merged docs/architecture.md"
+    said = (
+        "then a person approves 02-architecture again · then: holdfast feature finalize --merged docs/architecture.md"
+    )
     assert refusal.remedy == f"merge docs/architecture.md into {own} · {said}"
     assert [str(one) for one in refusal.remedies if getattr(one, "who", "") == "person"] == [
         "holdfast approve 02-architecture"

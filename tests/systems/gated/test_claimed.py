@@ -119,8 +119,8 @@ def test_finalize_by_a_person_confirms_and_by_an_agent_does_not(tmp_path):
     status = there.ok("status", "-w", SLUG, "--json").json
     assert (status["status"], len(status["claimed"])) == ("claimed", len(PHASES))
     assert "only claimed" in there.ok("status", "-w", SLUG).out
-    assert there.refused("finalize", "-w", SLUG)["code"] == "gate_unmet"
-    answer = there.person("finalize", "-w", SLUG, prompt="[y/N] ", says="y")
+    assert there.refused("feature", "finalize", SLUG)["code"] == "gate_unmet"
+    answer = there.person("feature", "finalize", SLUG, prompt="[y/N] ", says="y")
     assert answer.code == 0, answer
     assert "Confirm these 5 steps?" in answer.out
     assert there.workflow().state.finalized
@@ -186,9 +186,9 @@ def heard(tmp_path, github) -> House:
     """The first phase was approved on the pull request, and heard of in a first clone."""
     house = hosted(House(tmp_path / "house"), github)
     house.up_to(FIRST)
-    house.ok("continue")
+    house.ok("feature", "continue")
     Talk(github, house).approves()
-    house.ok("continue")
+    house.ok("feature", "continue")
     return house
 
 
@@ -210,7 +210,7 @@ def test_an_approval_on_the_forge_names_its_address(heard, github):
 def test_the_forge_confirms_in_another_clone_what_it_still_says(heard, github, tmp_path):
     there = cloned(heard, github, tmp_path / "there")
     assert verdict(there) == "claimed"
-    assert f"the approval of {FIRST} by mona is confirmed" in there.ok("continue").out
+    assert f"the approval of {FIRST} by mona is confirmed" in there.ok("feature", "continue").out
     assert verdict(there) == "valid"
 
 
@@ -219,7 +219,7 @@ def test_the_forge_confirms_nothing_that_it_does_not_say(heard, github, tmp_path
     there = cloned(heard, github, tmp_path / "there")
     (review,) = github.reviews[1]
     review.update({"author_association": "NONE"} if state == "outsider" else {"state": state})
-    there.agent("continue")
+    there.agent("feature", "continue")
     assert verdict(there) == "claimed"
 
 

@@ -59,7 +59,16 @@ def begun_anew_elsewhere(site: Site, tmp_path) -> None:
     site.git("pull", "-q", str(other.root), site.branch)
 
 
-@pytest.mark.parametrize("words", [("continue",), ("review", FIRST)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        (
+            "feature",
+            "continue",
+        ),
+        ("review", FIRST),
+    ],
+)
 def test_another_journal_of_the_feature_is_never_written_over(site, tmp_path, words):
     begun_anew_elsewhere(site, tmp_path)
     site.opinion(FIRST, 1)
@@ -76,16 +85,16 @@ def test_another_journal_beside_a_completed_feature_is_for_a_person_too(site, tm
     complete(site)
     begun_anew_elsewhere(site, tmp_path)
     theirs, (ours,) = site.read(JOURNAL).encode(), journals(site)
-    assert site.agent("continue", "-w", SLUG, "--json").json["error"]["code"] == "journal_forked"
+    assert site.agent("feature", "continue", SLUG, "--json").json["error"]["code"] == "journal_forked"
     assert journals(site) == [ours]
-    answer = site.person("recover", SLUG, "--take", take)
+    answer = site.person("feature", "recover", SLUG, "--take", take)
     assert answer.code == 0, answer
     assert site.read(JOURNAL).encode() == (theirs if take == "git" else ours)
     if take == "here":
         assert theirs in quarantined(site)
     assert site.document()["status"] == "completed"
     assert not site.git("status", "--porcelain", "--", HOME)
-    site.ok("continue", "-w", SLUG)
+    site.ok("feature", "continue", SLUG)
 
 
 def test_a_feature_that_was_given_up_here_gives_way_to_another_journal(site, tmp_path):
@@ -107,8 +116,8 @@ def test_a_damaged_copy_gives_way_to_the_journal_here(site, words):
     site.opinion(FIRST, 1)
     refused = site.agent("review", FIRST, "--json")
     assert (refused.code, refused.json["error"]["code"]) == (6, "copy_damaged")
-    assert f"holdfast recover {SLUG}" in refused.json["error"]["remedy"]
-    answer = site.person("recover", SLUG, *words)
+    assert f"holdfast feature recover {SLUG}" in refused.json["error"]["remedy"]
+    answer = site.person("feature", "recover", SLUG, *words)
     assert answer.code == 0, answer
     assert f"{JOURNAL} is written anew" in answer.out
     assert site.git("show", f"HEAD:{JOURNAL}").encode() == journals(site)[0].strip()
@@ -121,7 +130,7 @@ def test_what_cannot_be_committed_is_no_success(site):
     site.write(JOURNAL, "garbage\n")
     site.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n").chmod(0o755)
     (site.root / ".git/index.lock").touch()
-    answer = site.person("recover", SLUG)
+    answer = site.person("feature", "recover", SLUG)
     assert answer.code != 0
     assert "✓" not in answer.out
 
@@ -130,7 +139,7 @@ def test_nothing_is_decided_in_the_middle_of_a_merge(site, tmp_path):
     begun_anew_elsewhere(site, tmp_path)
     site.write(".git/MERGE_HEAD", f"{site.head}\n")
     ours = journals(site)
-    answer = site.person("recover", SLUG, "--take", "git", "--json")
+    answer = site.person("feature", "recover", SLUG, "--take", "git", "--json")
     assert (answer.code, json.loads(answer.out)["error"]["code"]) == (3, "git_busy"), answer
     assert journals(site) == ours
 
@@ -138,7 +147,7 @@ def test_nothing_is_decided_in_the_middle_of_a_merge(site, tmp_path):
 def test_an_old_commit_revives_no_finalized_feature(site):
     middle = site.head
     complete(site)
-    assert site.person("finalize", "-w", SLUG, "--yes").code == 0
+    assert site.person("feature", "finalize", SLUG, "--yes").code == 0
     before = journals(site)
     site.git("checkout", "-q", middle)
     for words in (("status",), ("list",), ("adopt",), ("adopt", DOCUMENT), ("done", FIRST)):
@@ -181,8 +190,8 @@ def test_a_document_is_not_adopted_beside_a_damaged_journal(site, where):
         (other.root / JOURNAL).unlink()
     answer = other.agent("status", "--json")
     assert (answer.code, answer.json["error"]["code"]) == (6, "copy_damaged"), answer
-    assert f"holdfast recover {SLUG}" in answer.json["error"]["remedy"]
-    assert other.person("recover", SLUG, "--yes").code == 0
+    assert f"holdfast feature recover {SLUG}" in answer.json["error"]["remedy"]
+    assert other.person("feature", "recover", SLUG, "--yes").code == 0
     other.ok("status")
 
 
@@ -236,4 +245,4 @@ def test_a_file_named_workflow_stops_nothing(site):
     journal_copy.take_over(site.project().wired)
     with pytest.raises(HoldfastError):
         recovery.chosen(site.project().wired, "")
-    assert SECOND not in site.agent("recover", SLUG).out
+    assert SECOND not in site.agent("feature", "recover", SLUG).out

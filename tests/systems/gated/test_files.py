@@ -264,13 +264,15 @@ def the_word(account: Account) -> str:
     return words.WORKFLOW_WORDS[queries.status(account.look().refresh().state)]
 
 
-@pytest.mark.parametrize(("before", "after"), [("in_progress", "cancelled"), ("cancelled", "in_progress")])
-def test_by_hand_a_feature_is_given_up_and_taken_up_again(account, before, after):
+@pytest.mark.parametrize(
+    ("before", "after", "told"), [("in_progress", "cancelled", []), ("cancelled", "in_progress", ["document_returned"])]
+)
+def test_by_hand_a_feature_is_given_up_and_taken_up_again(account, before, after, told):
     whole(account, before)
     account.edit(lambda document: document.update(status=after))
     assert the_word(account) == after
     assert account.document["status"] == after
-    assert account.alerts() == []
+    assert account.alerts() == told
 
 
 def test_a_reason_that_is_written_with_it_is_kept(account):

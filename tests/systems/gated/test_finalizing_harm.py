@@ -37,12 +37,14 @@ def in_some_commit(house: House, path: str, text: str) -> bool:
 def test_what_was_written_after_a_finalize_died_deleting_is_committed_before_it_is_deleted(house):
     kills = Kills(house)
     first = next(
-        n for n, change in enumerate(kills.changes("finalize"), 1) if change.startswith(f"os.remove /{HOME}/0")
+        n
+        for n, change in enumerate(kills.changes("feature", "finalize"), 1)
+        if change.startswith(f"os.remove /{HOME}/0")
     )
-    died = kills.before(first, "finalize")
+    died = kills.before(first, "feature", "finalize")
     died.write(f"{HOME}/late.md", "A late thought\n")
     died.write(DESCRIPTION, "# Edited late\n")
-    assert f"{HOME} is deleted" in died.ok("finalize", "-w", SLUG).out
+    assert f"{HOME} is deleted" in died.ok("feature", "finalize", SLUG).out
     assert not (died.root / HOME).exists()
     assert in_some_commit(died, f"{HOME}/late.md", "A late thought\n")
     assert in_some_commit(died, DESCRIPTION, "# Edited late\n")
@@ -54,7 +56,7 @@ def test_what_was_written_after_a_finalize_died_deleting_is_committed_before_it_
 def test_an_edit_that_git_was_told_not_to_look_at_stays_and_is_named(house, flag):
     house.git("update-index", flag, DESCRIPTION)
     house.write(DESCRIPTION, "# Only here\n")
-    answer = house.ok("finalize")
+    answer = house.ok("feature", "finalize")
     assert house.read(DESCRIPTION) == "# Only here\n"
     assert f"{DESCRIPTION} stays" in answer.out
     assert "is deleted" not in answer.out
@@ -65,7 +67,7 @@ def test_a_folder_that_became_a_link_is_not_deleted_through(house, tmp_path):
     outside = tmp_path / "outside"
     (house.root / HOME / "00-feature").rename(outside)
     (house.root / HOME / "00-feature").symlink_to(outside)
-    house.agent("finalize")
+    house.agent("feature", "finalize")
     assert sorted(path.name for path in outside.iterdir()) == ["description.md", "features.md"]
 
 
@@ -73,7 +75,7 @@ def refused(house: House, phase: str, path: str) -> None:
     """Nothing is published, and nothing is deleted."""
     docs = {str(one): one.read_bytes() for one in (house.root / "docs").rglob("*") if one.is_file()}
     at = house.git("rev-parse", "HEAD")
-    error = house.refused("finalize")
+    error = house.refused("feature", "finalize")
     assert (error["code"], error["remedy"]) == ("gate_unmet", f"holdfast reopen {phase}")
     assert error["facts"]["path"] == path
     assert {str(one): one.read_bytes() for one in (house.root / "docs").rglob("*") if one.is_file()} == docs
@@ -84,7 +86,7 @@ def test_a_diagram_that_was_drawn_after_the_approval_is_not_published(house):
     house.write(DIAGRAM, "<svg>late</svg>\n")
     refused(house, SECOND, DIAGRAM)
     os.unlink(house.root / DIAGRAM)
-    house.ok("finalize")
+    house.ok("feature", "finalize")
     assert not (house.root / "docs/diagrams/late.svg").exists()
 
 
@@ -96,18 +98,18 @@ def test_a_doc_that_appeared_after_the_approval_is_not_published(tmp_path):
     assert house.person("reopen", DOCS, "-w", SLUG).code == 0
     house.reviewed(DOCS, 1)
     house.approve(DOCS)
-    house.ok("finalize")
+    house.ok("feature", "finalize")
     assert house.read("docs/api-reference.md") == "# Nobody has read this\n"
 
 
 def test_a_doc_that_changed_after_a_finalize_died_publishing_is_not_published(house):
     kills = Kills(house)
-    changes = kills.changes("finalize")
-    died = kills.before(changes.index("os.rename /docs/requirements.md") + 1, "finalize")
+    changes = kills.changes("feature", "finalize")
+    died = kills.before(changes.index("os.rename /docs/requirements.md") + 1, "feature", "finalize")
     died.write(DIAGRAM, "<svg>late</svg>\n")
-    assert died.refused("finalize", "-w", SLUG)["code"] == "gate_unmet"
+    assert died.refused("feature", "finalize", SLUG)["code"] == "gate_unmet"
     os.unlink(died.root / DIAGRAM)
-    died.ok("finalize", "-w", SLUG)
+    died.ok("feature", "finalize", SLUG)
 
 
 def nested(house: House, path: str) -> None:
@@ -123,7 +125,7 @@ def test_a_submodule_stays_and_the_rest_is_finalized(house):
     nested(house, f"{HOME}/lib")
     house.git("-c", "advice.addEmbeddedRepo=false", "add", f"{HOME}/lib")
     house.git("commit", "-q", "-m", "A submodule")
-    answer = house.ok("finalize")
+    answer = house.ok("feature", "finalize")
     assert f"{HOME}/lib/ stays: it is a repository of its own" in answer.out
     assert "is deleted" not in answer.out
     assert [path.name for path in (house.root / HOME).iterdir()] == ["lib"]
@@ -138,7 +140,7 @@ def test_a_submodule_that_is_not_checked_out_stays_too(house):
     house.git("commit", "-q", "-m", "A submodule")
     subprocess.run(["rm", "-rf", str(house.root / HOME / "lib")], check=True)
     (house.root / HOME / "lib").mkdir()
-    assert f"{HOME}/lib/ stays" in house.ok("finalize").out
+    assert f"{HOME}/lib/ stays" in house.ok("feature", "finalize").out
     assert house.status() == []
 
 
@@ -159,7 +161,7 @@ def test_a_repository_inside_the_workspace_stops_no_commit_and_is_not_deleted(tm
 def test_a_repository_inside_the_workspace_stays_whole_when_the_rest_is_deleted(house):
     nested(house, f"{HOME}/{SECOND}/try")
     folders = sorted(str(path) for path in (house.root / HOME / SECOND / "try").rglob("*"))
-    answer = house.ok("finalize")
+    answer = house.ok("feature", "finalize")
     assert f"{HOME}/{SECOND}/try/ stays" in answer.out
     assert sorted(str(path) for path in (house.root / HOME / SECOND / "try").rglob("*")) == folders
     assert ".git" not in answer.out
@@ -185,7 +187,7 @@ def test_a_folder_where_the_note_of_a_cancellation_belongs_only_delays_the_commi
     assert "not committed yet: " in answer.out
     assert house.phase(FIRST)["status"] == "in_review"
     os.rename(house.root / HOME / "cancellation.md", house.root / HOME / "mine")
-    assert "not committed" not in house.ok("continue").out
+    assert "not committed" not in house.ok("feature", "continue").out
 
 
 def test_nothing_is_committed_for_a_phase_that_has_not_begun(tmp_path):

@@ -40,7 +40,7 @@ def test_a_person_opened_a_phase_and_it_stays_open(site, lose: Callable[[Path], 
     assert site.document()["phases"][FIRST]["status"] == "approved"
     assert journal.startswith(site.read(JOURNAL))
     assert journal != site.read(JOURNAL)
-    for words in (("status",), ("recover", SLUG), ("begin", SECOND), ("approve", FIRST)):
+    for words in (("status",), ("feature", "recover", SLUG), ("begin", SECOND), ("approve", FIRST)):
         site.agent(*words)
     assert site.workflow().state.step(FIRST).status == "active"
     assert site.document()["phases"][FIRST]["status"] == "in_progress"

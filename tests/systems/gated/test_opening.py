@@ -80,7 +80,7 @@ def test_the_shortest_and_the_longest_description_are_taken(house, title):
     assert house.git("branch", "--show-current").strip() == f"feature/{folder.name}"
 
 
-@pytest.mark.parametrize("title", ["Войти по ключу", "鍵でサインイン", "🔑🔑🔑🔑🔑", "Status", "!!!!!"])
+@pytest.mark.parametrize("title", ["🔑🔑🔑🔑🔑", "Status", "!!!!!"])
 def test_a_title_that_makes_no_slug_needs_one_to_be_named(house, title):
     error = not_started(house, title)
     assert error["code"] == "bad_slug"
@@ -96,14 +96,14 @@ def test_a_workspace_that_no_journal_knows_is_not_started_over(house):
     house.write(f"{HOME}/{FIRST}/requirements.md", "Somebody's work\n")
     error = not_started(house, TITLE, exit_code=6)
     assert error["code"] == "document_broken"
-    assert f"holdfast recover {SLUG}" in error["remedy"]
+    assert f"holdfast feature recover {SLUG}" in error["remedy"]
 
 
 def test_a_workspace_with_a_journal_that_cannot_be_read_is_not_started_over(house):
     house.write(f"{HOME}/journal.jsonl", "This is no journal.\n")
     error = not_started(house, TITLE, exit_code=3)
     assert error["code"] == "workspace_exists"
-    assert f"holdfast recover {SLUG}" in error["remedy"]
+    assert f"holdfast feature recover {SLUG}" in error["remedy"]
 
 
 def test_a_feature_that_is_under_way_is_not_started_again(house):
@@ -120,6 +120,7 @@ def test_a_feature_under_way_is_never_given_up_by_a_start_that_is_refused(house)
     error = not_started(house, TITLE, "--fresh", exit_code=3)
     assert error["code"] == "workspace_exists"
     assert error["remedy"].startswith("go on with it: holdfast next · or ")
+    house.git("switch", "-q", "main")
     house.ok("start", "feature", TITLE, "--set", "slug=second-key")
     assert house.project().workflow(SLUG).state.cancelled is None
 
@@ -135,7 +136,7 @@ def test_what_a_phase_that_waits_suggests_is_as_short_as_any_command(house):
     assert refusal["remedy"] == f"move {below.root / lies} to {house.root / lies}"
     house.write(lies, "## Decision: APPROVED\n")
     house.ok("review", FIRST)
-    said = house.ok("continue").out
+    said = house.ok("feature", "continue").out
     assert f"holdfast approve {FIRST} · or holdfast reject {FIRST} --feedback TEXT (" in said
 
 
@@ -228,7 +229,7 @@ def test_two_starts_at_once_make_one_feature(house):
     both = [house.begin_agent("start", "feature", TITLE) for _ in range(2)]
     codes = sorted(process.wait(60) for process in both)
     assert codes == [0, 3]
-    house.ok("continue")
+    house.ok("feature", "continue")
     is_begun(house)
 
 
@@ -245,7 +246,7 @@ def test_a_start_that_was_killed_before_any_of_its_changes_is_made_again(house):
             project.heal()
             if not project.wired.store.entries():
                 kills.again(killed, *words)
-            kills.again(killed, "continue")
+            kills.again(killed, "feature", "continue")
             is_begun(killed)
         except AssertionError as failure:
             failures.append(f"killed before {number}, {change}: {str(failure)[:600]}")

@@ -63,7 +63,7 @@ def test_a_clone_shows_a_feature_at_first_sight_and_goes_on_with_it(here, there)
     there.opinion(FIRST, 1)
     there.ok("review", FIRST)
     there.approve(FIRST)
-    there.ok("continue")
+    there.ok("feature", "continue")
     push(there)
     pull(here)
     assert SECOND in here.ok("next").out
@@ -90,7 +90,7 @@ def test_clones_take_turns_through_a_whole_feature(here, there):
         house = (here, there)[turn % 2]
         pull(house)
         assert house.person("approve", "--claimed", "--yes").code == 0
-        house.ok("continue")
+        house.ok("feature", "continue")
         house.make(phase)
         house.reviewed(phase, 1)
         house.approve(phase)
@@ -100,8 +100,8 @@ def test_clones_take_turns_through_a_whole_feature(here, there):
         assert house.ok("status", "-w", SLUG, "--json").json["status"] == status
     assert records(here) == records(there)
     pull(here)
-    assert here.refused("finalize", "-w", SLUG)["code"] == "gate_unmet"
-    assert here.person("finalize", "-w", SLUG, "--yes").code == 0
+    assert here.refused("feature", "finalize", SLUG)["code"] == "gate_unmet"
+    assert here.person("feature", "finalize", SLUG, "--yes").code == 0
     push(here)
     pull(there)
     answer = there.agent("status", "-w", SLUG, "--json")
@@ -154,7 +154,7 @@ def test_nobody_writes_over_the_copy_of_a_fork(here, there):
     forked(here, there)
     before = (here.root / JOURNAL).read_bytes()
     at = here.git("rev-parse", "HEAD")
-    answer = here.agent("continue")
+    answer = here.agent("feature", "continue")
     assert (here.root / JOURNAL).read_bytes() == before
     assert here.git("rev-parse", "HEAD") == at
     assert "recover" in answer.out + answer.err, answer

@@ -1,4 +1,4 @@
-"""`holdfast recover` as it is typed: what it shows, whom it asks, and what it does where a journal is known."""
+"""`holdfast feature recover` as it is typed: what it shows, whom it asks, and what it does where a journal is known."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def without_time(document):
 
 def test_a_person_sees_the_table_and_says_yes(site, begun):
     site.lost("both")
-    answer = site.person("recover", SLUG, says="y")
+    answer = site.person("feature", "recover", SLUG, says="y")
     assert answer.code == 0, answer
     assert f"workflow-state.json in commit {begun.head[:7]}" in answer.out
     assert f"{SLUG} is recovered" in answer.out
@@ -47,7 +47,7 @@ def test_a_person_sees_the_table_and_says_yes(site, begun):
 def test_nothing_changes_when_the_person_says_no(site):
     site.lost("both")
     before = site.everything()
-    answer = site.person("recover", says="n")
+    answer = site.person("feature", "recover", says="n")
     assert answer.code == 1
     assert "nothing was changed" in answer.out
     assert site.everything() == before
@@ -56,23 +56,23 @@ def test_nothing_changes_when_the_person_says_no(site):
 def test_an_agent_sees_the_table_and_needs_a_person(site):
     site.lost("document deleted")
     before = site.everything()
-    answer = site.agent("recover", "--yes")
+    answer = site.agent("feature", "recover", "--yes")
     assert answer.code == 3
     assert f"phases.{SECOND}.status" in answer.out
-    assert f"holdfast recover {SLUG}" in answer.err
+    assert f"holdfast feature recover {SLUG}" in answer.err
     assert site.everything() == before
 
 
 def test_a_damaged_copy_of_the_journal_is_spoken_of(site):
     site.lost("document deleted")
     site.write(JOURNAL, "<<<<<<< HEAD\n")
-    answer = site.agent("recover")
+    answer = site.agent("feature", "recover")
     assert (answer.code, f"{JOURNAL} is damaged" in answer.out) == (3, True), answer
 
 
 def test_json_carries_the_reconstruction(site, begun):
     site.lost("document deleted")
-    answer = site.agent("recover", "--json")
+    answer = site.agent("feature", "recover", "--json")
     facts = answer.json["error"]["facts"]
     assert (answer.code, answer.json["error"]["code"]) == (3, "person_needed")
     assert without_time(facts["document"]) == without_time(begun.document())
@@ -86,7 +86,7 @@ def shown(answer) -> dict:
 
 def test_a_person_may_say_yes_beforehand(site):
     site.lost("document damaged")
-    answer = site.person("recover", "--yes", "--json")
+    answer = site.person("feature", "recover", "--yes", "--json")
     assert answer.code == 0, answer
     assert shown(answer)["slug"] == SLUG
 
@@ -95,7 +95,7 @@ def test_what_a_terminal_would_obey_is_escaped(site):
     site.lost("document deleted")
     status = site.status(SECOND)
     site.write(f"{HOME}/{SECOND}/status.json", json.dumps({**status, "current_feedback": "\x1b[2Jgone\u202e"}))
-    answer = site.agent("recover")
+    answer = site.agent("feature", "recover")
     assert "\x1b" not in answer.out + answer.err
     assert "\u202e" not in answer.out
 
@@ -109,13 +109,13 @@ def test_a_journal_that_is_known_needs_nobody(site, begun, phase, damage):
             file.unlink()
         else:
             file.write_bytes(TORN)
-    answer = site.ok("recover")
+    answer = site.ok("feature", "recover")
     assert all(str(file.relative_to(site.root)) in answer.out for file in files), answer
     assert without_time(site.document()) == without_time(begun.document())
     assert site.statuses() == begun.statuses()
     journal = next((site.root / ".holdfast/journal").rglob("*.jsonl")).read_bytes()
     assert (site.root / JOURNAL).read_bytes() == journal
-    assert "as its journal says" in site.ok("recover").out
+    assert "as its journal says" in site.ok("feature", "recover").out
 
 
 def test_a_completed_feature_is_rebuilt_from_its_journal(site):
@@ -128,7 +128,7 @@ def test_a_completed_feature_is_rebuilt_from_its_journal(site):
     document, statuses = site.document(), site.statuses()
     (site.root / DOCUMENT).write_bytes(TORN)
     (site.root / HOME / FIRST / "status.json").unlink()
-    site.ok("recover", SLUG)
+    site.ok("feature", "recover", SLUG)
     assert (site.document(), site.statuses()) == (document, statuses)
 
 
@@ -138,7 +138,7 @@ def test_a_good_copy_of_the_journal_is_all_it_takes(site, begun):
     site.git("clone", "-q", str(site.root), str(other.root))
     (other.root / DOCUMENT).unlink()
     (other.root / HOME / SECOND / "status.json").write_bytes(TORN)
-    other.ok("recover", SLUG)
+    other.ok("feature", "recover", SLUG)
     assert without_time(other.document()) == without_time(begun.document())
     assert other.workflow("agent").state.origin == "started"
 
@@ -158,10 +158,10 @@ def forked(site, tmp_path) -> Site:
 
 def test_a_fork_is_shown_from_both_sides(forked):
     before = forked.everything()
-    answer = forked.agent("recover", "--json")
+    answer = forked.agent("feature", "recover", "--json")
     error = answer.json["error"]
     assert (answer.code, error["code"]) == (5, "journal_forked")
-    assert error["remedy"] == f"holdfast recover {SLUG} --take GIT_OR_HERE"
+    assert error["remedy"] == f"holdfast feature recover {SLUG} --take GIT_OR_HERE"
     assert (error["facts"]["here"]["what"], error["facts"]["git"]["what"]) == ("block", "done")
     assert error["facts"]["git"]["lines"] == 2
     assert "agent ada" in error["message"]
@@ -169,13 +169,13 @@ def test_a_fork_is_shown_from_both_sides(forked):
 
 
 def test_only_a_person_decides_a_fork(forked):
-    answer = forked.agent("recover", SLUG, "--take", "git", "--json")
+    answer = forked.agent("feature", "recover", SLUG, "--take", "git", "--json")
     assert (answer.code, answer.json["error"]["code"]) == (3, "person_needed")
 
 
 def test_what_came_with_git_holds_where_a_person_takes_it(forked, tmp_path):
     ours = next((forked.root / ".holdfast/journal").rglob("*.jsonl")).read_bytes()
-    answer = forked.person("recover", SLUG, "--take", "git")
+    answer = forked.person("feature", "recover", SLUG, "--take", "git")
     assert answer.code == 0, answer
     assert forked.document() == Site(tmp_path / "other").document()
     assert forked.status(SECOND)["status"] == "in_review"
@@ -185,7 +185,7 @@ def test_what_came_with_git_holds_where_a_person_takes_it(forked, tmp_path):
 
 def test_what_is_here_holds_where_a_person_takes_it(forked, tmp_path):
     theirs = (Path(tmp_path) / "other" / JOURNAL).read_bytes()
-    answer = forked.person("recover", SLUG, "--take", "here")
+    answer = forked.person("feature", "recover", SLUG, "--take", "here")
     assert answer.code == 0, answer
     assert forked.document()["phases"][SECOND]["status_detail"] == "blocked"
     assert forked.status(SECOND)["status"] == "escalated"
@@ -206,7 +206,7 @@ def test_a_fork_that_brings_commands_of_its_own_is_not_taken(forked):
     text = head(body["seq"], body["synced"], body["prev"])
     text += json.dumps(rest, separators=(",", ":"), ensure_ascii=False).encode()[1:-1]
     (forked.root / JOURNAL).write_bytes(b"".join((*lines[:-1], text + seal(text))))
-    answer = forked.person("recover", SLUG, "--take", "git", "--json")
+    answer = forked.person("feature", "recover", SLUG, "--take", "git", "--json")
     assert (answer.code, shown(answer)["error"]["code"]) == (5, "copy_refused"), answer
 
 
@@ -224,10 +224,10 @@ def begun_anew(site, tmp_path) -> Site:
 
 def test_a_journal_that_was_begun_anew_elsewhere_is_a_fork_too(begun_anew, tmp_path):
     theirs = begun_anew.read(JOURNAL)
-    answer = begun_anew.agent("recover", "--json")
+    answer = begun_anew.agent("feature", "recover", "--json")
     assert (answer.code, answer.json["error"]["code"]) == (5, "journal_forked"), answer
     assert (answer.json["error"]["facts"]["common"], begun_anew.read(JOURNAL)) == (0, theirs)
-    assert begun_anew.person("recover", "--take", "git").code == 0
+    assert begun_anew.person("feature", "recover", "--take", "git").code == 0
     assert begun_anew.document() == Site(tmp_path / "other").document()
     begun_anew.workflow().approve(FIRST)
     begun_anew.opinion(SECOND, 1)
@@ -236,7 +236,7 @@ def test_a_journal_that_was_begun_anew_elsewhere_is_a_fork_too(begun_anew, tmp_p
 
 
 def test_a_journal_that_was_begun_anew_elsewhere_gives_way_to_the_one_here(begun_anew, begun):
-    assert begun_anew.person("recover", "--take", "here").code == 0
+    assert begun_anew.person("feature", "recover", "--take", "here").code == 0
     assert without_time(begun_anew.document()) == without_time(begun.document())
     journal = next((begun_anew.root / ".holdfast/journal").rglob("*.jsonl")).read_bytes()
     assert (begun_anew.root / JOURNAL).read_bytes() == journal
@@ -246,7 +246,7 @@ def test_a_journal_that_was_begun_anew_elsewhere_gives_way_to_the_one_here(begun
 
 def test_a_damaged_journal_cannot_be_taken(forked):
     forked.write(JOURNAL, forked.read(JOURNAL)[:-20])
-    answer = forked.person("recover", SLUG, "--take", "git", "--json")
+    answer = forked.person("feature", "recover", SLUG, "--take", "git", "--json")
     assert (answer.code, json.loads(answer.out)["error"]["code"]) == (6, "copy_damaged"), answer
 
 
@@ -258,7 +258,7 @@ def test_a_journal_waits_until_git_is_done(site, tmp_path):
     site.write(JOURNAL, other.read(JOURNAL))
     site.write(".git/MERGE_HEAD", f"{site.head}\n")
     before = site.read(JOURNAL)
-    answer = site.agent("recover", "--json")
+    answer = site.agent("feature", "recover", "--json")
     assert (answer.code, answer.json["error"]["code"]) == (3, "git_busy")
     assert site.read(JOURNAL) == before
 
@@ -269,9 +269,9 @@ def test_a_journal_that_somebody_took_away_is_none(site, begun):
         path.unlink()
     (site.root / JOURNAL).unlink()
     (site.root / DOCUMENT).unlink()
-    assert site.person("recover", SLUG, "--yes").code == 6
+    assert site.person("feature", "recover", SLUG, "--yes").code == 6
     assert site.person("doctor", "--repair", says="y").code == 0
-    answer = site.person("recover", SLUG, "--yes")
+    answer = site.person("feature", "recover", SLUG, "--yes")
     assert answer.code == 0, answer
     assert without_time(site.document()) == without_time(begun.document())
     assert site.ok("done", SECOND, "-w", SLUG).code == 0
@@ -279,7 +279,7 @@ def test_a_journal_that_somebody_took_away_is_none(site, begun):
 
 def test_there_is_nothing_to_take_without_a_journal(site):
     site.lost("document deleted")
-    answer = site.person("recover", "--take", "git", "--json")
+    answer = site.person("feature", "recover", "--take", "git", "--json")
     assert (answer.code, json.loads(answer.out)["error"]["code"]) == (2, "nothing_to_take")
 
 
@@ -290,11 +290,11 @@ def test_lost_work_is_neither_put_away_nor_begun_anew(site, loss):
     for words in (("adopt",), ("adopt", DOCUMENT), ("status",), ("status", "-w", SLUG)):
         answer = site.agent(*words, "--json")
         assert (answer.code, answer.json["error"]["code"]) == (6, "document_broken"), words
-        assert answer.json["error"]["remedy"] == f"holdfast recover {SLUG}"
+        assert answer.json["error"]["remedy"] == f"holdfast feature recover {SLUG}"
     with pytest.raises(HoldfastError) as refused:
         site.project().start("feature", "User login")
     assert isinstance(refused.value, Broken | Refused)
-    assert f"holdfast recover {SLUG}" in refused.value.remedy
+    assert f"holdfast feature recover {SLUG}" in refused.value.remedy
     after = site.everything()
     assert {name: after[name] for name in before if name != "(git)"} == {
         name: before[name] for name in before if name != "(git)"
@@ -306,7 +306,7 @@ def test_a_document_that_is_no_state_names_the_recovery(begun, tmp_path):
     site.write(DOCUMENT, '{"feature": "user-login"}')
     with pytest.raises(UsageError) as refused:
         site.project().workflow(SLUG)
-    assert (refused.value.code, refused.value.remedy) == ("not_a_workflow", f"holdfast recover {SLUG}")
+    assert (refused.value.code, refused.value.remedy) == ("not_a_workflow", f"holdfast feature recover {SLUG}")
     site.recovered()
 
 
@@ -321,13 +321,13 @@ def test_a_whole_document_is_adopted_and_its_approvals_are_claims(begun, tmp_pat
 def test_of_several_features_one_has_to_be_named(site):
     site.lost("document deleted")
     site.write("workflow/another/00-feature/description.md", "# Another\n")
-    assert site.agent("recover", "--json").json["error"]["facts"]["slug"] == SLUG
+    assert site.agent("feature", "recover", "--json").json["error"]["facts"]["slug"] == SLUG
     site.git("switch", "-q", "-c", "elsewhere")
-    answer = site.agent("recover", "--json")
+    answer = site.agent("feature", "recover", "--json")
     assert (answer.code, answer.json["error"]["code"]) == (2, "ambiguous_feature")
 
 
 @pytest.mark.parametrize("word", ["../../etc", "Workflow", "a--b", "x" * 65, "all"])
 def test_only_a_slug_names_a_feature(site, word):
-    answer = site.agent("recover", word, "--json")
+    answer = site.agent("feature", "recover", word, "--json")
     assert (answer.code, answer.json["error"]["code"]) == (2, "bad_slug")

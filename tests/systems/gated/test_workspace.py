@@ -53,7 +53,7 @@ def test_a_cancelled_feature_says_why_where_people_look(begun):
     assert f"{HOME}/cancellation.md" in begun.files_of("HEAD")
     in_step(begun)
     assert begun.agent("done", "1", "-w", SLUG).code == 3
-    assert begun.agent("continue", "-w", SLUG).code == 3
+    assert begun.agent("feature", "continue", SLUG).code == 3
 
 
 def test_a_cancelled_feature_can_be_resumed(begun):
@@ -101,7 +101,15 @@ def test_creators_and_reviewers_look_and_change_nothing(begun, role):
     before, at = begun.state(), begun.git("rev-parse", "HEAD")
     begun.ok("status", "--as", role)
     begun.ok("next", "--as", role)
-    for line in ("done 1", "cancel", "note Hello", "set a=b", "fail 1 --reason x", "block 1 --reason x", "continue"):
+    for line in (
+        "done 1",
+        "cancel",
+        "note Hello",
+        "set a=b",
+        "fail 1 --reason x",
+        "block 1 --reason x",
+        "feature continue",
+    ):
         answer = begun.agent(*line.split(), "--as", role, "--json")
         assert answer.code == 3, (line, answer)
         assert answer.error["code"] == "read_only_role"
@@ -121,7 +129,7 @@ def test_a_read_only_role_commits_nothing(begun):
 def test_a_read_only_role_finalizes_nothing(house):
     house.completed()
     before = {name: house.read(name) for name in ("docs/requirements.md", f"{HOME}/{FIRST}/requirements.md")}
-    answer = house.agent("finalize", "--as", "reviewer", "--json")
+    answer = house.agent("feature", "finalize", "--as", "reviewer", "--json")
     assert (answer.code, answer.error["code"]) == (3, "read_only_role"), answer
     assert {name: house.read(name) for name in before} == before
 
@@ -133,9 +141,9 @@ def test_a_commit_that_a_hook_refuses_keeps_the_state_and_is_made_by_continue(be
     assert NOT_YET in answer.out
     assert "not today" in answer.out
     assert (begun.phase(FIRST)["status"], begun.git("rev-parse", "HEAD")) == ("in_review", at)
-    assert NOT_YET in begun.ok("continue").out
+    assert NOT_YET in begun.ok("feature", "continue").out
     os.unlink(refusing)
-    assert NOT_YET not in begun.ok("continue").out
+    assert NOT_YET not in begun.ok("feature", "continue").out
     assert begun.git("rev-parse", "HEAD") != at
     assert begun.trailers()["Phase-Status"] == "in_review"
     in_step(begun)
@@ -155,7 +163,7 @@ def test_answers_that_are_data_say_that_something_is_not_committed_yet(begun):
     for _ in range(2):
         assert NOT_YET in " ".join(asyncio.run(server.used(called))["notice"])
     os.unlink(refusing)
-    begun.ok("continue")
+    begun.ok("feature", "continue")
     assert "notice" not in asyncio.run(server.used(called))
     assert "notice" not in begun.ok("status", "--json").json
 
@@ -174,7 +182,7 @@ def test_a_start_whose_commit_is_refused_is_a_start(house):
     assert NOT_YET in house.ok("start", "feature", TITLE).out
     assert (house.phase(FIRST)["status"], house.subjects()) == ("in_progress", [])
     os.unlink(refusing)
-    house.ok("continue")
+    house.ok("feature", "continue")
     in_step(house)
 
 
@@ -187,7 +195,7 @@ def test_a_move_on_another_branch_is_refused_or_kept_and_touches_nothing_there(b
     assert begun.git("rev-parse", "main") == tree
     assert begun.status() == []
     begun.git("switch", "-q", BRANCH)
-    begun.ok("continue")
+    begun.ok("feature", "continue")
     assert begun.phase(FIRST)["status"] in ("in_progress", "in_review")
     in_step(begun)
 
@@ -317,7 +325,7 @@ def test_a_move_that_was_killed_before_any_of_its_changes_is_committed_whole_by_
     for number, change in changes:
         killed = kills.before(number, "done", FIRST)
         try:
-            kills.again(killed, "continue")
+            kills.again(killed, "feature", "continue")
             in_step(killed)
             assert killed.phase(FIRST)["status"] in ("in_progress", "in_review")
             listed = killed.git("ls-tree", "-r", "--name-only", "HEAD", "--", HOME).split()

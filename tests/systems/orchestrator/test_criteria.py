@@ -201,6 +201,38 @@ def test_a_supervisor_is_given_the_task_its_criteria_agents_and_changes(bench):
     assert asked["instructions"] == "Mind the names."
 
 
+def test_a_new_plan_costs_no_try_is_not_counted_and_warns_of_nothing(bench):
+    run = Run(bench, SUPERVISED.replace("task**: 1", "task**: 2").replace("Required: Yes\n", "")).planned()
+    for _ in range(3):
+        run.look().begin("1.1")
+        run.look().supervise("on_demand", "1.1", "RE_PLAN", conflict_type="api", resolution="another way")
+        run.look("human").done("plan").approve("plan")
+    run.look().begin("1.1")
+    assert "try" not in shown(run, next_step).splitlines()[0]
+    assert run.document["safety_bounds"]["warnings"] == []
+
+
+def test_a_change_that_is_said_in_one_text_is_read_and_so_is_the_severity(bench):
+    run = Run(bench, SUPERVISED).planned()
+    plan = {"affected_tasks": "1.2", "recommended_changes": "use v2"}
+    conflict = {"type": "api", "description": "v1 ends", "severity": "critical"}
+    said = {"verdict": "RE_PLAN", "conflict": conflict, "re_plan_required": plan}
+    file = bench.write("answer.json", json.dumps(said))
+    assert bench.agent("supervise", "pre_task", "1.2", "--file", str(file)).code == 0
+    (found,) = supervision(run.state).interventions
+    assert (found["severity"], found["resolution"]) == ("critical", "v1 ends; use v2")
+    bad = bench.write("bad.json", json.dumps({**said, "re_plan_required": {"recommended_changes": 3}}))
+    assert '"verdict": "RE_PLAN"' in str(bench.agent("supervise", "pre_task", "1.2", "--file", str(bad)))
+
+
+def test_the_check_of_the_supervisor_is_asked_for_and_is_not_listed_among_the_gates(bench):
+    run = Run(bench, SUPERVISED.replace("Required: Yes\n", "")).planned()
+    run.look().begin("1.1")
+    gates, _, asked = shown(run, next_step).partition("Asked for now, and no gate")
+    assert "supervise post_task 1.1" in " ".join(asked.split())
+    assert "supervise post_task" not in gates
+
+
 def test_a_supervisor_s_answer_is_kept_whole(bench):
     run = Run(bench, SUPERVISED).planned()
     answer = {
@@ -217,6 +249,18 @@ def test_a_supervisor_s_answer_is_kept_whole(bench):
 
 
 # The end
+
+
+def test_the_pull_request_tells_of_a_skipped_phase_and_review_and_of_bounds_that_were_extended(levels):
+    levels.look("human").skip("phase-1", "another team does it").skip("review", "no time")
+    levels.look("human").extend(iterations=2)
+    text = body(levels.state)
+    assert "– **skipped**: another team does it" in text
+    assert "### As a whole – **skipped**: no time" in text
+    assert "Bounds were extended 1 time; they are now" in text
+    assert levels.look().document()["milestones"] == []
+    told = levels.look().briefing().skipped
+    assert list(told) == ["phase-1", "review"]
 
 
 def test_the_pull_request_ticks_what_is_done_and_names_the_rest(levels):

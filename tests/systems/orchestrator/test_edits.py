@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -59,6 +60,18 @@ class TestAnEdit:
     def test_one_whose_turn_it_is_not_is_refused(self, executing):
         met = {"tokens_expire": True}
         assert self.refused(executing, self.pushed(task="1.2", success_criteria_met=met)) == "step_blocked"
+
+    @pytest.mark.parametrize("worktree", [False, True])
+    def test_one_that_an_agent_has_a_lease_of_is_refused(self, executing, worktree):
+        executing.look().start_agent("coder", "1.1", worktree=worktree)
+        met = {"model_updated": True, "tests_pass": True}
+        assert self.refused(executing, self.pushed(task="1.1", success_criteria_met=met)) == "lease_held"
+
+    def test_one_whose_work_lies_in_a_worktree_is_refused_when_its_agent_is_gone(self, executing):
+        executing.look().begin("1.1").start_agent("coder", "1.1", 1, worktree=True)
+        time.sleep(1.1)  # the lease runs out
+        met = {"model_updated": True, "tests_pass": True}
+        assert self.refused(executing, self.pushed(task="1.1", success_criteria_met=met)) == "not_brought_in"
 
     def test_one_that_there_is_not_is_refused(self, executing):
         assert self.refused(executing, self.pushed(task="9.9")) == "no_task"

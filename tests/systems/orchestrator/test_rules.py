@@ -162,6 +162,13 @@ def worked() -> Play:
     return play
 
 
+def test_the_severity_is_the_one_that_the_supervisor_gave():
+    play = run()
+    said = {**re_plan("1.1").data, "severity": "critical"}
+    play.do(Begin("phase-1/1.1"), Own("orchestrator", "supervise", said))
+    assert supervision(play.state).interventions[-1]["severity"] == "critical"
+
+
 def test_a_new_plan_opens_the_plan_and_sends_back_only_what_is_affected():
     play = worked()
     events = play.do(re_plan("2.1", "2.1"))

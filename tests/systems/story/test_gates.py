@@ -131,10 +131,158 @@ def test_a_scene_waits_for_its_plan(writer):
     assert f"holdfast next -w {plan}" in " ".join(writer.scoped(refusal))
 
 
-def test_a_cancelled_plan_holds_nobody_up(writer):
+def test_an_agent_that_cancels_a_plan_is_still_held_to_it(writer):
+    writer.planned(OF_ACT, OF_CHAPTER).plan(OF_SCENE, until=5)
+    files = writer.made(5, names=("integration_analysis",))
+    writer.write(BLUEPRINT, CONSTRAINED)
+    writer.tool("update_workflow_state", phase=5, status="completed", artifacts=files)
+    writer.tool("approve_step", phase=5, approved=False, modifications={"ending": "open"})
+    plan = writer.id
+    writer.begin_scene()
+    scene = writer.id
+    assert writer.refused_hand_in(1).code == "ground_unmet"
+    writer.tool("cancel_workflow", workflow_id=plan)
+    refusal = writer.refused_hand_in(1)
+    assert (refusal.code, refusal.facts["unmet"]) == ("ground_unmet", ["plan"])
+    ways = " ".join(writer.scoped(refusal))
+    assert f"holdfast resume -w {plan}" in ways
+    assert f"holdfast cancel {plan}" in ways
+    writer.tool("cancel_workflow", workflow_id=plan)
+    writer.refused_hand_in(1)
+    assert writer.person("cancel", plan).code == 0
+    writer.id = scene
+    writer.until(3)
+
+
+def test_a_plan_that_a_person_cancels_holds_nobody_up(writer):
     writer.planned(OF_ACT, OF_CHAPTER).plan(OF_SCENE, until=3)
-    writer.tool("cancel_workflow")
+    writer.tool("cancel_workflow", kind="human")
     writer.begin_scene().until(3)
+
+
+def test_a_plan_that_was_approved_once_outweighs_one_that_was_cancelled(writer):
+    writer.planned().begin("story/planning", context=OF_SCENE)
+    writer.tool("cancel_workflow")
+    writer.begin("generation", subject="0204").until(3)
+
+
+def test_in_a_session_a_scene_is_held_to_the_blueprint_that_was_approved(writer):
+    writer.planned()
+    writer.ok("session", "create", "s")
+    own = f"workspace/sessions/s/{BLUEPRINT}"
+    writer.write(own, CONSTRAINED.replace("no rain", "no snow"))
+    writer.begin("generation", "s", subject="0204")
+    refusal = writer.refused_hand_in(1)
+    assert (refusal.code, refusal.facts["unmet"]) == ("ground_unmet", ["plan"])
+    assert own in refusal.message
+    assert f"holdfast session drop {BLUEPRINT} --session s" in writer.scoped(refusal)[0]
+    writer.ok("session", "drop", BLUEPRINT, "--session", "s")
+    writer.until(4)
+    writer.write(own, CONSTRAINED.replace("no rain", "no snow"))
+    assert writer.refused("update_workflow_state", step=4, status="in_progress").facts["unmet"] == ["plan", "blueprint"]
+    assert own in writer.tool("get_next_step")["blocking_reason"]
+
+
+def test_a_plan_that_is_approved_in_the_session_lets_its_blueprint_be_used(writer):
+    writer.planned()
+    writer.ok("session", "create", "s")
+    own = f"workspace/sessions/s/{BLUEPRINT}"
+    writer.write(own, CONSTRAINED.replace("no rain", "no snow"))
+    writer.begin("generation", "s", subject="0204")
+    scene = writer.id
+    way = next(one for one in writer.scoped(writer.refused_hand_in(1)) if "start story/planning" in one)
+    assert "--session s" in way
+    writer.plan(OF_SCENE, "s")
+    writer.id = scene
+    writer.until(4)
+    writer.write(own, CONSTRAINED)
+    writer.refused_hand_in(4)
+
+
+@pytest.mark.parametrize("level", ["act", "chapter"])
+def test_in_a_session_a_plan_builds_on_the_plan_that_was_approved(writer, level):
+    child = {"act": OF_CHAPTER, "chapter": OF_SCENE}[level]
+    writer.planned(*{"act": (OF_ACT,), "chapter": (OF_ACT, OF_CHAPTER)}[level])
+    writer.ok("session", "create", "s")
+    own = f"workspace/sessions/s/{PLANS[level]}"
+    writer.write(own, "another plan\n")
+    with pytest.raises(Refused) as refused:
+        writer.begin("story/planning", "s", context=child)
+    assert (refused.value.code, own in refused.value.message) == ("parent_not_approved", True)
+    drop = writer.scoped(refused.value)[0]
+    assert drop.endswith(f"holdfast session drop {PLANS[level]} --session s")
+    writer.ok("session", "drop", PLANS[level], "--session", "s")
+    writer.begin("story/planning", "s", context=child)
+    writer.write(own, "another plan\n")
+    refusal = writer.refused("update_workflow_state", phase=1, status="in_progress")
+    assert (refusal.code, own in refusal.message) == ("ground_unmet", True)
+    writer.ok("session", "drop", PLANS[level], "--session", "s")
+    writer.tool("update_workflow_state", phase=1, status="in_progress")
+
+
+def test_a_blueprint_that_is_named_is_held_to_the_plan_too(writer):
+    writer.planned().begin("generation", subject="0204")
+    writer.write("notes/another.md", CONSTRAINED.replace("no rain", "no snow"))
+    writer.tool("update_workflow_state", step=1, status="completed", artifacts={"blueprint_path": "notes/another.md"})
+    refusal = writer.refused_hand_in(2)
+    assert (refusal.code, refusal.facts["unmet"]) == ("ground_unmet", ["plan"])
+    assert "holdfast reopen file-check" in writer.scoped(refusal)[0]
+    writer.ok("reopen", "file-check", "-w", writer.id)
+    writer.until(4)
+
+
+def test_where_the_blueprint_changed_nobody_is_told_to_approve(writer):
+    writer.begin_scene().until(3)
+    writer.handed_in(3)
+    said = writer.tool("get_next_step")
+    assert said["required_action"] == "User must approve or modify verification plan"
+    writer.write(BLUEPRINT, CONSTRAINED.replace("no rain", "no snow"))
+    said = writer.tool("get_next_step")
+    assert "has changed since it was validated" in said["blocking_reason"]
+    assert "approve" not in said["required_action"]
+    assert "blueprint-validation" in said["required_action"]
+    asked = writer.tool("validate_prerequisites", step=4)
+    assert (asked["prerequisites_met"], BLUEPRINT in str(asked["blocking_issues"])) == (False, True)
+    assert writer.refused("approve_step", step=3, approved=True).code == "ground_unmet"
+
+
+@pytest.mark.parametrize("change", ["another", "gone"])
+@pytest.mark.parametrize("step", [5, 6, 7])
+def test_what_is_checked_is_the_draft_that_was_handed_in(writer, step, change):
+    writer.begin_scene().until(step)
+    draft = writer.root / f"workspace/runs/{writer.id}/draft"
+    if change == "gone":
+        draft.unlink()
+    else:
+        draft.write_text("It rained on the tower.\n")
+    refusal = writer.refused_hand_in(step, {5: PASS, 6: REPORT}.get(step, "words\n"))
+    assert (refusal.code, refusal.facts["unmet"]) == ("ground_unmet", ["draft"])
+    assert "the draft" in writer.tool("get_next_step")["blocking_reason"]
+    assert writer.tool("get_next_step")["can_proceed"] is False
+    draft.write_text("It rained on the tower.\n")
+    writer.ok("reopen", "generation", "-w", writer.id)
+    for again in range(4, 8):
+        writer.handed_in(again, {4: PROSE, 5: PASS, 6: REPORT}.get(again, "words\n"))
+    assert writer.tool("get_workflow_status")["status"] == "completed"
+
+
+def test_a_warning_about_plans_says_nothing_of_the_draft(writer):
+    writer.begin_scene().until(6)
+    writer.write(".holdfast/config.toml", '[story]\nplan = "warn"\n')
+    writer.person("trust", ".holdfast/config.toml", "--yes")
+    writer.write(f"workspace/runs/{writer.id}/draft", "It rained on the tower.\n")
+    assert writer.refused_hand_in(6, REPORT).facts["unmet"] == ["draft"]
+
+
+@pytest.mark.parametrize(("step", "name"), [(2, "constraints_list"), (4, "draft"), (7, "scene_content")])
+def test_an_output_of_a_scene_has_text(writer, step, name):
+    writer.begin_scene().until(step)
+    files = writer.made(step)
+    writer.write(f"workspace/runs/{writer.id}/{name}", " \n")
+    refusal = writer.refused("update_workflow_state", step=step, status="completed", artifacts=files)
+    assert (refusal.code, f"the output {name!r} is empty" in refusal.message) == ("gate_unmet", True)
+    assert f"write workspace/runs/{writer.id}/{name}, then: holdfast done" in refusal.remedy
+    writer.handed_in(step, PROSE)
 
 
 def test_a_scene_stops_when_its_blueprint_is_not_what_was_approved(writer):
@@ -224,3 +372,20 @@ def test_where_a_trusted_configuration_says_so_a_changed_blueprint_is_a_warning(
     writer.handed_in(4, PROSE)
     writer.write(".holdfast/config.toml", '[story]\nplan = "never"\n')
     assert writer.agent("next", "-w", writer.id, "--json").error["code"] == "bad_config"
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+@pytest.mark.parametrize("when", ["waiting", "approved"])
+def test_a_plan_that_was_emptied_is_not_approved(writer, when, text):
+    writer.plan(OF_ACT, until=5)
+    writer.write(PLANS["act"], "the plan\n")
+    files = writer.made(5, names=("integration_analysis",))
+    writer.tool("update_workflow_state", phase=5, status="completed", artifacts=files)
+    if when == "approved":
+        writer.tool("approve_step", phase=5, approved=True)
+    writer.write(PLANS["act"], text)
+    refusal = writer.refused("approve_step", phase=5, approved=True)
+    assert (refusal.code, f"is empty: {PLANS['act']}" in refusal.message) == ("gate_unmet", True)
+    assert writer.person("approve", "5", "-w", writer.id).code == 3
+    writer.write(PLANS["act"], "another plan\n")
+    writer.tool("approve_step", phase=5, approved=True)

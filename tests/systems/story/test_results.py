@@ -15,6 +15,7 @@ CRITICAL = {**MINOR, "severity": "critical"}
 THREE = [{"validator": name, "status": "PASS"} for name in VALIDATORS[:3]]
 COUNTED = {"results": THREE, "validators_run": 3, "validators_passed": 3}
 LAST_FAILS = [*REPORT["results"][:-1], {"validator": "length", "status": "FAIL"}]
+FIRST, *REST = REPORT["results"]
 
 
 def keys(output: str, said: dict, **more) -> list[str]:
@@ -54,6 +55,9 @@ def test_what_is_wrong_with_the_result_of_a_compliance_check(said, wrong):
         ({"overall_status": "FAIL", "blocking_issues": ["she knows"]}, []),
         ({"overall_status": "FAIL", **COUNTED}, ["blocking_issues"]),
         ({"blocking_issues": ["she knows too early"]}, ["blocking_issues"]),
+        ({"results": [{**FIRST, "blocking_issues": ["x"]}, *REST]}, ["results[0].blocking_issues"]),
+        ({"results": [{**FIRST, "issues": [MINOR, CRITICAL]}, *REST]}, ["results[0].issues[1].severity"]),
+        ({"results": [{**FIRST, "issues": [MINOR], "blocking_issues": []}, *REST]}, []),
         (COUNTED, ["results"]),
         ({"results": THREE}, ["validators_run", "validators_passed", "results"]),
         ({"results": [], "validators_run": 0, "validators_passed": 0}, ["results"]),
@@ -151,3 +155,18 @@ def test_the_next_step_says_what_the_result_looks_like(writer):
     assert "violations" in str(writer.until(5).tool("get_next_step")["task"]["criteria"])
     writer.handed_in(5, PASS)
     assert "validators_passed" in str(writer.tool("get_next_step")["task"]["criteria"])
+
+
+@pytest.mark.parametrize("step", [5, 6])
+def test_a_key_that_a_result_has_twice_is_no_answer(writer, step):
+    writer.until(step)
+    whole = json.dumps({5: PASS, 6: REPORT}[step])
+    word = "status" if step == 5 else "overall_status"
+    refusal = writer.refused_hand_in(step, f'{{"{word}": "FAIL", {whole[1:]}')
+    assert (refusal.code, f"{word}: is there twice" in refusal.message) == ("bad_result", True)
+
+
+def test_a_result_that_begins_with_a_byte_order_mark_is_read(writer):
+    writer.until(6)
+    writer.handed_in(6, f"\ufeff{json.dumps(REPORT)}")
+    assert writer.tool("inspect_workflow", view="metrics")["workflow_metrics"]["parallel_executions"] == 7

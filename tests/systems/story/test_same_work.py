@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import Refused
+from holdfast.errors import HoldfastError
+from holdfast.surfaces import tools
 from tests.systems.story.writing import OF_ACT, Writer
 
 
@@ -26,7 +27,7 @@ def by_tool(writer: Writer, workflow: str, subject: str, context: dict[str, Any]
     named = {"subject": subject} if subject else {"context": context}
     try:
         return {"id": writer.begin(workflow, session, **named).id}
-    except Refused as refusal:
+    except HoldfastError as refusal:
         return {"code": refusal.code, **refusal.facts, "message": refusal.message}
 
 
@@ -97,3 +98,36 @@ def test_a_cancelled_run_is_offered_with_its_session(writer, start):
     again = start(writer, "generation", "0204", {}, "one")
     assert (again["code"], again["workflow"], again["session"]) == ("resume_or_fresh", run, "one")
     assert "id" in start(writer, "generation", "0204", {}, "two")
+
+
+def test_a_run_that_is_active_outside_too_is_a_conflict_of_the_session(writer):
+    inner = by_command(writer, "generation", "0204", {}, "one")["id"]
+    outer = by_command(writer, "generation", "0204", {}, "")["id"]
+    path = f"workspace/workflow-state/{outer}.json"
+    expected = [{"path": path, "reason": "active_too", "workflow_id": outer}]
+    assert writer.ok("session", "commit", "one", "--json").json["conflicts"] == expected
+    assert f"holdfast cancel {outer}" in writer.ok("session", "commit", "one").out
+    error = writer.agent("session", "commit", "one", "--force", "--json").error
+    assert (error["code"], error["facts"]["conflicts"]) == ("session_conflict", expected)
+    assert f"holdfast cancel {outer}" in error["remedy"]
+    writer.ok("cancel", outer)
+    assert writer.ok("session", "commit", "one", "--force", "--json").json["committed"] is True
+    assert by_command(writer, "generation", "0204", {}, "")["workflow"] == inner
+
+
+def test_a_fresh_start_names_what_it_gives_up(writer):
+    run = by_command(writer, "generation", "0204", {}, "")["id"]
+    said = writer.ok("start", "generation", "0204", "--fresh")
+    assert f"{run} was given up for it" in f"{said.out}{said.err}"
+    other = writer.ok("list", "--json").json["workflows"][0]["workflow_id"]
+    given = {"workflow": "generation", "subject": "0204", "fresh": True}
+    assert f"{other} was given up for it" in str(tools.call(writer.open(), "start_workflow", given))
+
+
+def test_a_number_may_be_given_as_text(writer):
+    run = by_tool(writer, "story/planning", "", {"level": "act", "act": "1"}, "")["id"]
+    assert by_tool(writer, "story/planning", "", OF_ACT, "")["workflow"] == run
+    writer.id = run
+    assert writer.open().workflow(run).state.context["act"] == 1
+    wrong = by_tool(writer, "story/planning", "", {"level": "act", "act": "one"}, "")
+    assert (wrong["code"], "the plan of an act needs act" in wrong["message"]) == ("bad_number", True)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.systems.story.writing import OF_ACT, PASS, PROSE, Writer, failing
+from tests.systems.story.writing import OF_ACT, PASS, PLANS, PROSE, Writer, failing
 
 SURFACES = {
     "next": ("next",),
@@ -106,6 +106,12 @@ def test_work_that_is_right_as_it_is_is_handed_in_with_a_reason_that_others_see(
     writer.handed_in(5, PASS)
 
 
+def test_a_reason_for_unchanged_work_has_text(writer):
+    failed(writer)
+    refusal = writer.refused("update_workflow_state", step=4, status="completed", unchanged=" ")
+    assert (refusal.code, refusal.message) == ("bad_text", "the reason for unchanged work has no text")
+
+
 def test_a_reason_for_unchanged_work_counts_for_one_try(writer):
     failed(writer)
     writer.handed_in(4, "It rained.\n", unchanged="the check misread line 3")
@@ -138,3 +144,39 @@ def test_a_plan_that_was_sent_back_has_to_change(writer):
     assert "unchanged" in writer.refused("update_workflow_state", phase=2, status="completed", artifacts=files).message
     files = writer.made(2, "harsher\n", names=("scenarios",))
     writer.tool("update_workflow_state", phase=2, status="completed", artifacts=files)
+
+
+def test_a_draft_that_failed_once_is_not_taken_as_a_later_try(writer):
+    writer.begin_scene().until(4)
+    for text in ("It rained.\n", "It poured.\n"):
+        writer.handed_in(4, text)
+        writer.handed_in(5, failing("it rains"))
+    refusal = writer.refused_hand_in(4, "It rained.\n")
+    assert (refusal.code, "draft is as in an earlier try that failed" in refusal.message) == ("unchanged", True)
+    assert "unchanged since the last try" in writer.refused_hand_in(4, "It poured.\n").message
+    writer.handed_in(4, "It rained.\n", unchanged="the check misread it")
+
+
+def test_a_plan_that_was_rejected_is_what_has_to_change(writer):
+    writer.plan(OF_ACT, until=5)
+    writer.write(PLANS["act"], "the plan\n")
+    files = writer.made(5, names=("integration_analysis",))
+    writer.tool("update_workflow_state", phase=5, status="completed", artifacts=files)
+    writer.tool("approve_step", phase=5, approved=False, modifications={"ending": "open"})
+    files = writer.made(5, "another analysis\n", names=("integration_analysis",))
+    refusal = writer.refused("update_workflow_state", phase=5, status="completed", artifacts=files)
+    assert (refusal.code, "plan is unchanged since changes were asked for" in refusal.message) == ("unchanged", True)
+    writer.write(PLANS["act"], "another plan\n")
+    writer.tool("update_workflow_state", phase=5, status="completed", artifacts=files)
+    assert writer.tool("get_workflow_status")["waiting_for_approval"] is True
+
+
+def test_a_short_packet_tells_what_to_stress_before_the_context(writer):
+    writer.begin_scene().until(4)
+    writer.handed_in(4, "It rained.\n")
+    writer.handed_in(5, failing("it rains in every line of the scene", "keep it dry", "the tower stays shut"))
+    for limit in (1800, 2000, 2500):
+        said = writer.ok("resume-packet", "-w", writer.id, "--limit", str(limit)).out
+        for text in ("it rains in every line", "keep it dry", "draft is unchanged"):
+            assert text in said, limit
+        assert "{\n>>>" not in said

@@ -28,6 +28,8 @@ class Verdict(Value):
     """The file of the test."""
     not_started: bool = False
     """Whether the command came to no test: its program, or what it is to run, is not there."""
+    unread: bool = False
+    """Whether results could be read before the command became another one: only a person may let that count."""
 
 
 class Red(Value):

@@ -10,10 +10,10 @@ from holdfast.checks.tooling.config import configured
 from holdfast.checks.tooling.folder import NAMES, Folder, Tool
 from holdfast.machine.configuration import CONFIG
 
-__all__ = ["CONFIG", "NAMES", "Tool", "commands", "configured", "nearest"]
+__all__ = ["CONFIG", "MANIFESTS", "NAMES", "Tool", "commands", "configured", "nearest"]
 
 _FINDERS = (python.find, manifests.node, manifests.cargo, manifests.go, manifests.make)
-_MANIFESTS = (
+MANIFESTS = (
     *(python.PYPROJECT, "setup.py", "setup.cfg", "tox.ini", "pytest.ini"),
     *(manifests.PACKAGE, manifests.MANIFEST, manifests.MODULE, manifests.WORKSPACE, *manifests.MAKEFILES),
 )
@@ -66,7 +66,7 @@ class _Packages:
     def _shown(self, folder: str) -> dict[str, Tool]:
         if folder not in self._tools:
             looked, found = Folder(self._top, folder), dict[str, Tool]()
-            if not folder or looked.first(*_MANIFESTS):
+            if not folder or looked.first(*MANIFESTS):
                 for find in reversed(_FINDERS):
                     found.update(find(looked))
             self._tools[folder] = {

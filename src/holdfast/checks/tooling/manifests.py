@@ -22,7 +22,7 @@ _LOCKS = {
     "package-lock.json": "npm",
     "npm-shrinkwrap.json": "npm",
 }
-_EACH = {
+EACH = {
     "npm": ("npm", "test", "--silent", "--workspaces", "--if-present"),
     "pnpm": ("pnpm", "--recursive", "run", "test"),
     "yarn": ("yarn", "workspaces", "run", "test"),
@@ -64,8 +64,8 @@ def node(folder: Folder) -> dict[str, Tool]:
         return ("npm", "test", "--silent") if script == "test" else ("npm", "run", "--silent", script)
 
     found = _chosen(_SCRIPTS, is_real, run, PACKAGE)
-    if "test" not in found and runner in _EACH and ("workspaces" in package or folder.has("pnpm-workspace.yaml")):
-        found["test"] = Tool(run=_EACH[runner], source=PACKAGE)
+    if "test" not in found and runner in EACH and ("workspaces" in package or folder.has("pnpm-workspace.yaml")):
+        found["test"] = Tool(run=EACH[runner], source=PACKAGE)
     return found
 
 

@@ -12,6 +12,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.draft import Draft
+from holdfast.core.rules import agents
 from holdfast.core.state import Alert, State
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, Refused
@@ -88,8 +89,12 @@ def _take(
     needed = next((n for n, other in enumerate(parts) if part.needs and other.field == part.needs), None)
     if needed is not None and needed in refused:
         raise _put_back(part.needs)
+    before = draft.state
     for command in part.commands:
+        agents.leave_alone(draft, command)
         run(draft, command)
+    if any(isinstance(command, agents.REACHING) for command in part.commands):
+        agents.check_reach(draft, before)
     for entry in part.entries:
         draft.emit(ev.Remembered(entry))
 

@@ -102,6 +102,8 @@ def _renew(draft: Draft, command: cmd.Approve, step: Step) -> None:
     claimed = gates.grant_verdict(draft.state, command.step, draft.facts) == "claimed"
     _check_word(draft, command, step, person=claimed)
     draft.attach(command.step, steps.named_before(draft.state.step(command.step)))
+    if blank := gates.blank(step, draft.state.step(command.step), draft.facts):
+        raise refusals.gate_unmet(command.step, blank)
     _grant(draft, command)
 
 

@@ -77,10 +77,11 @@ def done(draft: Draft, command: cmd.Done) -> None:
     attach(draft, cmd.Attach(command.step, {**named_before(progress), **command.artifacts}))
     if command.data:
         draft.emit(ev.Recorded(command.data, command.step))
-    optional_text(command.unchanged, "unchanged", 500)
+    optional_text(command.unchanged, "reason for unchanged work", 500)
     same = gates.unchanged(draft.state.step(command.step), draft.facts)
     if same and not command.unchanged:
-        raise refusals.unchanged(command.step, gates.unchanged_because(progress, same), same)
+        now = draft.state.step(command.step)
+        raise refusals.unchanged(command.step, gates.unchanged_because(now, same, draft.facts), same)
     if same:
         draft.emit(ev.Recorded({UNCHANGED: command.unchanged}, command.step))
     for name, evidence in command.evidence.items():

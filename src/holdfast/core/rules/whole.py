@@ -7,13 +7,17 @@ from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text, optional_text
-from holdfast.core.rules import steps
-from holdfast.core.state import PERSONS, Progress, State
+from holdfast.core.plan import ancestors
+from holdfast.core.rules import agents, steps
+from holdfast.core.state import PERSONS, Alert, Progress, State
 from holdfast.errors import UsageError
 
 
 def resume(draft: Draft, command: cmd.Resume) -> None:
-    """Takes the marks away and gets the first stuck step going again, or the one that is named."""
+    """Takes the marks away and gets the first stuck step going again, or the one that is named.
+
+    What a file ended goes on at the first step that it finished; what a command finished is not resumed.
+    """
     state = draft.state
     draft.require_bounds()
     if state.cancelled:
@@ -24,9 +28,16 @@ def resume(draft: Draft, command: cmd.Resume) -> None:
         draft.emit(ev.Marked("paused", on=False))
     stuck = (path for path in state.plan.paths if state.step(path).status in lifecycle.STUCK)
     at = command.step or next(stuck, "")
-    if at:
-        _resume_at(draft, at)
-    elif not draft.events and state.finished_at:
+    if at or draft.events or not state.finished_at:
+        if at:
+            _resume_at(draft, at)
+        return
+    from holdfast.core.record import finished_by
+
+    ended = finished_by(state, "file")
+    if ended and not state.finalized:
+        steps.open_again(draft, ended)
+    else:
         refusal = refusals.nothing_to_resume(state)
         left = queries.left(state, draft.facts)
         if left:
@@ -43,7 +54,8 @@ def _resume_at(draft: Draft, path: str) -> None:
             return
         used_up = queries.is_used_up(draft.state, path)
         if used_up:
-            draft.require_person(f"resume {path}, whose tries are used up", remedies.resume(path))
+            ways = queries.going_on(draft.state, path)
+            draft.require_person(f"resume {path}, whose tries are used up", *ways)
         draft.move("resumed", path, renewed=used_up, blames=queries.judged(draft.state.plan, path) if used_up else "")
     elif progress.status in lifecycle.FINISHED:
         steps.open_again(draft, path)
@@ -52,14 +64,20 @@ def _resume_at(draft: Draft, path: str) -> None:
 
 
 def cancel(draft: Draft, command: cmd.Cancel) -> None:
-    if draft.state.cancelled:
+    given_up, is_binding = draft.state.cancelled, draft.state.conduct.binding
+    if given_up and (given_up.person or not is_binding or draft.actor.kind != "human"):
         return
     if draft.state.finished_at:
         raise refusals.already_finished(draft.state)
     optional_text(command.reason, "reason", 500)
     if draft.state.conduct.guarded_end and queries.is_a_persons_turn(draft.state, draft.facts.now):
         draft.require_person("cancel a run that waits for a person's decision", remedies.cancel())
-    draft.emit(ev.Marked("cancelled", reason=command.reason))
+    asked = f"give up {draft.state.id}, so that nobody is held to it"
+    person = draft.facts.person if is_binding and draft.is_person(asked) else ""
+    if given_up and not person:
+        return
+    reason = command.reason or (given_up.reason if given_up else "")
+    draft.emit(ev.Marked("cancelled", reason=reason, person=person))
 
 
 def reinstate(draft: Draft, _: cmd.Reinstate) -> None:
@@ -90,6 +108,8 @@ def finalize(draft: Draft, command: cmd.Finalize) -> None:
     lapsed = [one for one in queries.left(state, draft.facts) if one.kind != "finalize"]
     if lapsed and not command.elsewhere:
         raise refusals.gate_unmet(lapsed[0].name, lapsed)
+    if command.branch and command.branch != state.branch:
+        draft.emit(ev.Branched(command.branch))
     draft.emit(ev.Marked("finalized"))
 
 
@@ -138,7 +158,7 @@ def warn(draft: Draft) -> None:
     limit = draft.state.bounds.max_iterations
     tried = dict.fromkeys(event.step for event in draft.events if isinstance(event, ev.Moved) and event.attempt > 1)
     for path in tried if limit else ():
-        attempt = draft.state.step(path).attempt if draft.is_bounded(path) else 0
+        attempt = draft.state.counted_tries(path) if queries.is_bounded(draft.state, path) else 0
         for percent in queries.WARN_AT:
             said = f"iterations {path}:{percent}" in draft.state.warned
             if limit and 100 * attempt // limit >= percent and not said:
@@ -229,16 +249,25 @@ def _is_won_back(past: State, state: State, path: str) -> bool:
 
 
 def take_over(draft: Draft, command: cmd.TakeOver) -> None:
-    """What git brought is taken, except that it sets nothing going again that only a person may."""
+    """What git brought is taken, except that it sets nothing going again that only a person may.
+
+    What agents are at work on stays as it is, too: a committed document would else be a way past a lease.
+    """
     draft.emit(ev.Edited(path=command.path, document=command.document, source="git"))
     state = draft.state
+    leaves = [path for path in command.progress if agents.is_kept_from_files(draft, path)]
+    held = list(dict.fromkeys((*leaves, *(above for path in leaves for above in ancestors(path)))))
     progress = {
         path: state.step(path)
-        if queries.is_used_up(state, path)
+        if queries.is_used_up(state, path) or path in held
         else gates.with_claims(state.plan.step(path), _counted(said, state.step(path)))
         for path, said in command.progress.items()
     }
     draft.emit(ev.Restored(0, state.plan.steps, progress))
+    other = [path for path in leaves if command.progress[path].status != state.step(path).status]
+    if other:
+        said = f"what git brought of {', '.join(other[:3])} was put back: an agent is at work there"
+        draft.emit(ev.Alerted(Alert(draft.facts.now, cmd.PARTLY, said, command.path)))
 
 
 def refile(draft: Draft, command: cmd.Refile) -> None:

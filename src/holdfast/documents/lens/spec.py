@@ -192,6 +192,8 @@ class Dialect(Value):
     """Whether what others wrote into those files is put right at once, and said."""
     beside: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
     """Further files that are looked at when a document is adopted."""
+    areas: Callable[[State], tuple[dict[str, Any], ...]] | None = None
+    """Where agents of some `roles` may write, by paths from the top of the worktree: `only` these, or `never` there."""
     travels: bool = False
     """Whether its folder is kept in git with a copy of the journal, which says what happened in other clones."""
     reserved: tuple[str, ...] = ()

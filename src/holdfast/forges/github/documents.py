@@ -11,25 +11,15 @@ from _collections_abc import Mapping
 from holdfast.core.value import Any
 from holdfast.forges.addresses import is_issue, number_in
 from holdfast.forges.port import Comment, PullRequest, Review, Thread
-from holdfast.plain import plainjson
+from holdfast.forges.reading import NOBODY, STRANGER, commit, plain, text, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     from holdfast.forges.github.repository import Repository
 
-    T = TypeVar("T")
-
-NOBODY = "ghost"
-"""The author that a GitHub shows where an account is gone."""
-
 _STATES = frozenset(("APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"))
-_HASHES = (40, 64)
-_HEX = frozenset("0123456789abcdef")
-_STRANGER = "NONE"
 _ASSOCIATIONS = frozenset(
-    ("COLLABORATOR", "CONTRIBUTOR", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN", "MEMBER", _STRANGER, "OWNER")
+    ("COLLABORATOR", "CONTRIBUTOR", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN", "MEMBER", STRANGER, "OWNER")
 )
 
 
@@ -98,14 +88,6 @@ def thread(one: Mapping[str, Any], comments: tuple[Comment, ...]) -> Thread:
     return Thread(text(one, "id"), text(one, "path"), line, plain(one, "isResolved", bool), comments)
 
 
-def listed(body: bytes) -> list[Any]:
-    """A page of a list."""
-    page = plainjson.parse(body)
-    if not isinstance(page, list):
-        raise TypeError("a page that is not a list")
-    return page
-
-
 def nodes(connection: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What a page of GraphQL lists; what may not be seen is null in it."""
     return [one for one in connection["nodes"] if one is not None]
@@ -124,36 +106,11 @@ def author(one: Mapping[str, Any], field: str = "user") -> str:
 def association(one: Mapping[str, Any], field: str) -> str:
     """How an author belongs to the repository. Where nothing is said, or a word that is not known yet: not at all."""
     found = one.get(field)
-    return found if isinstance(found, str) and found in _ASSOCIATIONS else _STRANGER
-
-
-def commit(one: Mapping[str, Any], name: str) -> str:
-    """The name of a commit, which git can be asked for as it stands."""
-    found = text(one, name)
-    if len(found) not in _HASHES or not _HEX.issuperset(found):
-        raise ValueError(f"{name} is no commit: {found!r}")
-    return found
-
-
-def words(one: Mapping[str, Any]) -> str:
-    """What somebody wrote, which may be nothing."""
-    return "" if one.get("body") is None else text(one, "body")
+    return found if isinstance(found, str) and found in _ASSOCIATIONS else STRANGER
 
 
 def moment(one: Mapping[str, Any], name: str) -> str:
     found = text(one, name)
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", found):
         raise ValueError(f"{name} is no time: {found!r}")
-    return found
-
-
-def text(one: Mapping[str, Any], name: str) -> str:
-    """A text that can be written again: half a pair of surrogates is replaced."""
-    return plain(one, name, str).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def plain(one: Mapping[str, Any], name: str, kind: type[T]) -> T:
-    found = one[name]
-    if type(found) is not kind:
-        raise TypeError(f"{name} is no {kind.__name__}")
     return found

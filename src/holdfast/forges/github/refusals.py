@@ -1,144 +1,23 @@
-"""What is said when a GitHub says no, says nothing, or says what nobody can read.
-
-Its words come from outside: they are put on one line and cut short, without anything that a terminal would obey.
-"""
+"""The refusals that a GitHub gives in GraphQL: in an answer which counts as a success."""
 
 from __future__ import annotations
 
-import re
-import time
-from _collections_abc import Mapping, Sequence
+from _collections_abc import Mapping
 
-from holdfast.core.remedy import line, shell
-from holdfast.errors import HoldfastError, NotFound, Refused
-from holdfast.forges.github.transport import Answer
-from holdfast.git.command import plain_lines
-
-_LONGEST = 500
-_SENTENCES = 10
-_NEVER = 1 << 33  # seconds since 1970 that no reset of a limit is at
-
-
-def clean(text: str, limit: int = _LONGEST) -> str:
-    """A text from outside on one line, without escape sequences, control characters and what may be a password."""
-    return " ".join(" ".join(plain_lines(text[: 20 * limit])).split())[:limit]
-
-
-def unreachable(host: str, why: str) -> HoldfastError:
-    """No answer came: no network, no such name, no trust in the certificate, or not in time."""
-    said = f"{host} cannot be reached: {clean(why)}"
-    way = "see whether the network is there and its page opens, then repeat the command"
-    return HoldfastError("github_unreachable", said, remedy=way, facts={"host": host})
-
-
-def odd(host: str, why: str, remedy: str = "") -> HoldfastError:
-    """An answer came which is not one that a GitHub gives."""
-    said = f"{host} gave an answer that cannot be read: {clean(why)}"
-    way = remedy or "see whether a proxy or a login page stands between, then repeat the command"
-    return HoldfastError("github_odd_answer", said, remedy=way, facts={"host": host})
-
-
-def unauthorized(host: str, login: str, said: str) -> HoldfastError:
-    message = f"{host} does not accept the login: {clean(said)}"
-    return Refused("github_unauthorized", message, remedy=line(login), facts={"host": host})
-
-
-def from_status(answer: Answer, host: str, login: str, what: str) -> HoldfastError:
-    """The refusal for an answer whose status says no; `what` is what was asked for."""
-    said = "; ".join(_sentences(answer.body)) or f"status {answer.status}"
-    facts: dict[str, object] = {"host": host, "status": answer.status, "said": said}
-    if answer.status == 401:
-        return unauthorized(host, login, said)
-    if answer.status == 429 or (answer.status == 403 and _is_limit(answer.headers, said)):
-        return _limited(answer.headers, host, facts)
-    if answer.status == 403:
-        return _forbidden(answer.headers, host, login, what, facts)
-    if answer.status in (404, 410):
-        return _missing(host, login, what, facts)
-    if answer.status >= 500:
-        return HoldfastError("github_down", f"{host} has a fault of its own: {said}",
-                             remedy="repeat the command in a few minutes", facts=facts)  # fmt: skip
-    if answer.status < 400:
-        return odd(host, f"{what} seems to have moved, as status {answer.status} says", "git remote -v")
-    return _refused(host, what, facts)
+from holdfast.errors import HoldfastError
+from holdfast.forges.refusals import forbidden, limited, messages, missing, refused
 
 
 def from_errors(errors: object, headers: Mapping[str, str], host: str, login: str, what: str) -> HoldfastError:
-    """The refusal for the errors that GraphQL lists in an answer which counts as a success."""
+    """The refusal for the errors that GraphQL lists; `what` is what was asked for."""
     listed = [one for one in errors if isinstance(one, dict)] if isinstance(errors, list) else []
-    said = "; ".join(_messages(listed)) or "it named no reason"
+    said = "; ".join(messages(listed)) or "it named no reason"
     kinds = {one.get("type") for one in listed if isinstance(one.get("type"), str)}
     facts: dict[str, object] = {"host": host, "said": said}
     if kinds & {"RATE_LIMITED", "RATE_LIMIT"}:
-        return _limited(headers, host, facts)
+        return limited(headers, host, facts)
     if "NOT_FOUND" in kinds:
-        return _missing(host, login, what, facts)
+        return missing(host, login, what, facts)
     if kinds & {"FORBIDDEN", "INSUFFICIENT_SCOPES"}:
-        return _forbidden(headers, host, login, what, facts)
-    return _refused(host, what, facts)
-
-
-def _refused(host: str, what: str, facts: Mapping[str, object]) -> HoldfastError:
-    way = "change what it objects to, then repeat the command"
-    return Refused("github_refused", f"{host} refused {what}: {facts['said']}", remedy=way, facts=facts)
-
-
-def _missing(host: str, login: str, what: str, facts: Mapping[str, object]) -> HoldfastError:
-    sentence = f"{host} has nothing to answer for {what}: it is not there, or the login may not see it"
-    return NotFound("github_not_found", sentence, remedy=(shell("git", "remote", "-v"), line(login)), facts=facts)
-
-
-def _forbidden(
-    headers: Mapping[str, str], host: str, login: str, what: str, facts: Mapping[str, object]
-) -> HoldfastError:
-    """An organisation may want the login confirmed first, and names the page where that is done."""
-    page = re.search(r"\burl=(https://[!-:<-~]{1,500})", headers.get("x-github-sso", ""))
-    remedy = f"open {page[1]} and allow the organisation's login" if page else line(login)
-    return Refused("github_forbidden", f"{host} does not allow {what}: {facts['said']}", remedy=remedy, facts=facts)
-
-
-def _is_limit(headers: Mapping[str, str], said: str) -> bool:
-    spent = headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers
-    return spent or "rate limit" in said.lower()
-
-
-def _limited(headers: Mapping[str, str], host: str, facts: Mapping[str, object]) -> HoldfastError:
-    """A wait that is named in seconds comes first: it is what a secondary limit asks for, whatever the hour says."""
-    seconds, moment = _whole(headers.get("retry-after", "")), _whole(headers.get("x-ratelimit-reset", ""))
-    more: dict[str, object] = {}
-    when = "in a minute or more"
-    if seconds is not None:
-        when, more = f"in {seconds} s", {"retry_after": seconds}
-    elif moment is not None:
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
-        when, more = f"at {at}", {"resets_at": at}
-    said = f"{host} has answered as often as it allows for now, and answers again {when}: {facts['said']}"
-    return Refused("github_rate_limited", said, remedy=f"repeat the command {when}", facts={**facts, **more})
-
-
-def _whole(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 11 and int(text) < _NEVER else None
-
-
-def _sentences(body: bytes) -> list[str]:
-    """What the answer says for people: its message, then what it objects to in each field."""
-    from holdfast.plain import plainjson
-
-    try:
-        document = plainjson.parse(body)
-    except ValueError:
-        return []
-    if not isinstance(document, dict):
-        return []
-    errors = document.get("errors")
-    return [*_messages([document]), *(_messages(errors) if isinstance(errors, list) else [])]
-
-
-def _messages(errors: Sequence[object]) -> list[str]:
-    found: list[str] = []
-    for one in errors[:_SENTENCES]:
-        if isinstance(one, dict):
-            one = one.get("message") or " ".join(str(one[key]) for key in ("field", "code") if key in one)
-        if isinstance(one, str) and clean(one):
-            found.append(clean(one))
-    return found
+        return forbidden(headers, host, login, what, facts)
+    return refused(host, what, facts)

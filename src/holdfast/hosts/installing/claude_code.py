@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 
-from holdfast.hosts.installing import texts
+from holdfast.hosts.installing import team, texts
 from holdfast.hosts.installing.parts import Entry, Hooks, Part, StatusLine, Whole
 from holdfast.hosts.installing.setting import File, Setting
 
@@ -27,7 +27,7 @@ def files(at: Setting) -> list[File]:
     server = {"type": "stdio", "command": at.server[0], "args": list(at.server[1:]), "alwaysLoad": True}
     entry = Entry("MCP server", ("mcpServers", "holdfast"), server)
     found.append(File(_servers(at), (entry,)))
-    return [*found, *prompts(folder)]
+    return [*found, *prompts(folder), *team.agents(at, folder, NAME), *team.skills(at, folder)]
 
 
 def prompts(folder: str, *unknown: str) -> list[File]:

@@ -1,10 +1,10 @@
-"""Codex: hooks in a file of their own, the MCP server in its configuration, a paragraph in AGENTS.md."""
+"""Codex: hooks and agents in files of their own, the MCP server in its configuration, a paragraph in AGENTS.md."""
 
 from __future__ import annotations
 
 import os
 
-from holdfast.hosts.installing import claude_code, texts
+from holdfast.hosts.installing import claude_code, team, texts
 from holdfast.hosts.installing.paragraph import Paragraph
 from holdfast.hosts.installing.parts import Hooks, Table
 from holdfast.hosts.installing.setting import File, Setting
@@ -21,7 +21,9 @@ def files(at: Setting) -> list[File]:
     table = Table(("mcp_servers", "holdfast"), server)
     found.append(File(os.path.join(folder, "config.toml"), (table,)))
     agents = os.path.join(folder if at.is_user else at.base, "AGENTS.md")
-    return [*found, File(agents, (Paragraph(texts.paragraph()),))]
+    found.append(File(agents, (Paragraph(texts.paragraph()),)))
+    skills = os.path.join(at.home if at.is_user else at.base, ".agents")
+    return [*found, *team.agents(at, folder, NAME), *team.skills(at, skills)]
 
 
 def traces(at: Setting) -> list[str]:

@@ -89,6 +89,12 @@ def is_there(host: str, at: Setting) -> bool:
     )
 
 
+def has_team(host: str, at: Setting) -> bool:
+    """Whether agents of the team are there: an installation may be without them."""
+    others = {file.path for file in HOSTS[host].files(at.replace(team=False))}
+    return any(os.path.lexists(file.path) for file in HOSTS[host].files(at) if file.path not in others)
+
+
 def running(host: str, at: Setting) -> list[tuple[str, list[tuple[str, str]]]]:
     """Each file and the lines of ours in it that the host runs, with what they are for. Raises for a broken file."""
     found = []

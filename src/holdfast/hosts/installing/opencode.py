@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts.installing import claude_code, texts
+from holdfast.hosts.installing import claude_code, team, texts
 from holdfast.hosts.installing.parts import Entry, Plugin
 from holdfast.hosts.installing.setting import File, Setting
 
@@ -20,7 +20,8 @@ def files(at: Setting) -> list[File]:
     found = [File(_config(at), (entry,))]
     plugin = Plugin(texts.plugin(list(at.hook)), at.hook_line)
     found.append(File(os.path.join(folder, "plugins", "holdfast.js"), (plugin,)))
-    return [*found, *claude_code.prompts(folder, "allowed-tools", "argument-hint")]
+    prompts = claude_code.prompts(folder, "allowed-tools", "argument-hint")
+    return [*found, *prompts, *team.agents(at, folder, NAME), *team.skills(at, folder)]
 
 
 def traces(at: Setting) -> list[str]:

@@ -24,6 +24,10 @@ class Setting(Value):
     opencode: str
     codex: str
     home: str = ""
+    root: str = ""
+    """The project whose own texts take the place of shipped ones; empty for a person."""
+    team: bool = True
+    """Whether the agents of the team are part of it."""
     hook: tuple[str, ...] = ()
     status: tuple[str, ...] = ()
     server: tuple[str, ...] = ()
@@ -48,11 +52,13 @@ class File(Value):
         return self.parts[0].nothing
 
 
-def setting(settings: Settings, scope: str, worktree: str) -> Setting:
+def setting(settings: Settings, scope: str, worktree: str, root: str = "", *, team: bool = True) -> Setting:
     return Setting(
         scope=scope,
         base=settings.home if scope == USER else worktree,
         home=settings.home,
+        root="" if scope == USER else root,
+        team=team,
         claude=settings.claude_dir,
         opencode=os.path.join(settings.config_dir, "opencode"),
         codex=settings.codex_dir,

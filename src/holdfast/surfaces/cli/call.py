@@ -73,16 +73,40 @@ class Call:
         return self._project
 
     def workflow(self) -> Workflow:
+        word = self.named()
         try:
-            found = self.project.workflow(self.args.workflow or "")
+            found = self.project.workflow(word)
         except UsageError as several:
             candidates = several.facts.get("candidates")
             for one in candidates if isinstance(candidates, list) else ():
                 one["fits"] = self._has_step(one["ulid"])
             raise
+        self._require_exact(found)
         self.about = found.state.ulid
         self._require_lease(found.state)
         return found
+
+    def named(self) -> str:
+        """What the command calls its workflow, by its first word or by `-w`; empty where it names none."""
+        word, slug = self.args.workflow or "", str(getattr(self.args, "slug", "") or "")
+        if word and slug and word != slug:
+            from holdfast.core import refusals, remedies
+
+            said = f"holdfast {self.command.name}: {slug[:80]!r} and -w {word[:80]!r} name two workflows"
+            raise refusals.misused(said, remedies.usage(self.command.name))
+        return slug or word
+
+    def _require_exact(self, found: Workflow) -> None:
+        """A word without `-w` is the whole id: one that only begins like it is another workflow's name."""
+        slug = str(getattr(self.args, "slug", "") or "")
+        if not slug or slug == found.id or found.state.ulid.startswith(slug.upper()):
+            return
+        from holdfast.core import remedies
+        from holdfast.errors import NotFound
+
+        said = f"there is no workflow {slug[:80]!r} here, but {found.id}"
+        ways = (Remedy(self.command.name, {"slug": found.id}), remedies.listing(True))
+        raise NotFound("no_workflow", said, remedy=ways, facts={"workflow": slug[:200]})
 
     def _require_lease(self, state: State) -> None:
         """A command that takes a token refuses one that is no lease's, also where it would change nothing.
@@ -269,6 +293,11 @@ class Call:
         from holdfast.surfaces.cli import confirming
 
         confirming.confirm(self, workflows)
+
+    def reset(self, workflow: Workflow, step: str) -> None:
+        from holdfast.surfaces.cli import whole
+
+        whole.reset_step(self, workflow, step)
 
     def pick(self, text: str, among: tuple[str, ...]) -> str:
         """Shows something and asks for one of a few words; anything else is none of them."""

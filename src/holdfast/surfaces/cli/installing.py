@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from holdfast.hosts.installing.installation import Plan
     from holdfast.hosts.installing.setting import Setting
 
+_FOLDERS = ("commands", "agents", "skills")
+"""Of many files in one of these, only the folder is said."""
 _DONE = {"created": "wrote", "changed": "changed", "removed": "removed"}
 
 
@@ -22,7 +24,7 @@ def install(call: Call) -> None:
 
     from holdfast.hosts.installing import installation
 
-    at = _setting(call)
+    at = _setting(call, team=not call.args.no_team)
     hosts = [_host(call)] if call.args.host else installation.present(at, which)
     if not hosts:
         way = remedies.named("install", {"host": one_of(*installation.HOSTS)}, text="name one")
@@ -58,10 +60,11 @@ def answered(call: Call) -> int:
     return quick.main() if call.command.name == "hook" else statusline.main()
 
 
-def _setting(call: Call) -> Setting:
+def _setting(call: Call, *, team: bool = True) -> Setting:
     from holdfast.hosts.installing import setting
 
-    return setting.setting(call.settings, call.args.scope, places.find(".").worktree)
+    place = places.find(".")
+    return setting.setting(call.settings, call.args.scope, place.worktree, place.root, team=team)
 
 
 def _host(call: Call) -> str:
@@ -98,8 +101,9 @@ def _lines(call: Call, plan: Plan, nothing: str) -> list[str]:
     done: dict[str, list[str]] = {}
     for change in changed:
         name = plan.shown[change.path]
-        folder = name.rpartition("/commands/")[0]
-        done.setdefault(_DONE[change.kind], []).append(f"{folder}/commands/" if folder else name)
+        shared = next((f"/{folder}/" for folder in _FOLDERS if f"/{folder}/" in name), "")
+        shown = name.partition(shared)[0] + shared if shared else name
+        done.setdefault(_DONE[change.kind], []).append(shown)
     out = [call.ok(f"{plan.host}: {word} {', '.join(dict.fromkeys(names))}") for word, names in done.items()]
     if not changed:
         out.append(call.ok(f"{plan.host}: {nothing}"))

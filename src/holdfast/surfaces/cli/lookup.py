@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable
 
-from holdfast.core.remedy import Blank, shell
+from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.errors import UsageError
 from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON
@@ -41,14 +41,21 @@ def _unknown(words: list[str]) -> UsageError:
     from holdfast.core.names import nearest
 
     name = words[0].removeprefix("/")
+    start: tuple[Remedy, ...] = ()
     if _is_definition(name):
         rest = [word for word in words[1:] if not word.startswith("-")]
-        way = remedies.start(name, " ".join(rest) or Blank("SUBJECT"))
-        return UsageError("no_command", f"{words[0]!r} is a workflow and no command: start it", remedy=way)
+        start = (remedies.start(name, " ".join(rest) or Blank("SUBJECT")),)
     below = [name for name in COMMANDS if name.startswith(words[0] + " ")]
     if below:
         said = f"holdfast {words[0]} needs one of: {', '.join(name.partition(' ')[2] for name in below)}"
-        return UsageError("no_command", said, remedy=remedies.usage(below[0]), facts={"commands": below})
+        ways = (*(one.replace(text="to start one") for one in start), remedies.usage(below[0]))
+        return UsageError("no_command", said, remedy=ways, facts={"commands": below})
+    if start:
+        return UsageError("no_command", f"{words[0]!r} is a workflow and no command: start it", remedy=start)
+    under = [one for one in COMMANDS if one.endswith(f" {words[0]}")]
+    if len(under) == 1:
+        said = f"there is no command {words[0][:80]!r}, but holdfast {under[0]}"
+        return UsageError("no_command", said, remedy=remedies.usage(under[0]), facts={"commands": under})
     close = nearest(words[0], tuple(dict.fromkeys(name.split()[0] for name in COMMANDS)))
     hint = f", did you mean {close!r}?" if close else ""
     remedy = shell("holdfast", *((close,) if close else ()), "--help")

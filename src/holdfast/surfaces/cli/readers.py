@@ -38,7 +38,7 @@ def _names(text: str) -> tuple[str, ...]:
     """`Design,Build,Test`: names for people, each of them some text."""
     parts = tuple(part.strip() for part in text.split(","))
     for part in parts:
-        checked_text(part or " ", "phase", 500)
+        checked_text(part or " ", "name between commas", 500)
     return parts
 
 

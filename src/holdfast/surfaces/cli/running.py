@@ -30,11 +30,21 @@ def status(call: Call) -> None:
         more: dict[str, Any] = {"definition_changed": bool(changed), "out_of_sync": apart or None}
         more |= {"unreadable": lost} if lost else {}
         more |= {"shadowing": own} if own else {}
+        more |= (
+            {"to_finalize": [{"workflow_id": id} for id in workflow.to_finalize()]} if workflow.to_finalize() else {}
+        )
         call.write_json({**answers.status(brief, call.scope()), **more})
         return
     text = render.status(brief, call.style, call.width, scope=call.scope())
-    told = "".join(f"\n{call.style.yellow(escape(said))}\n" for said in (own, changed, apart, *lost) if said)
+    unfinished = [_to_finalize(id) for id in workflow.to_finalize()]
+    told = "".join(
+        f"\n{call.style.yellow(escape(said))}\n" for said in (own, changed, apart, *unfinished, *lost) if said
+    )
     call.answer({}, text + told)
+
+
+def _to_finalize(id: str) -> str:
+    return f"{id} is completed and not finalized ({remedies.finalize().given(slug=id)})"
 
 
 def _definition_changed(call: Call, state: State) -> str:
@@ -79,11 +89,13 @@ def listing(call: Call) -> None:
     rows = [_row(workflow) for workflow in found]
     lost = project.troubles
     half = [_half_finalized(call, one.state) for one in found if queries.is_half_finalized(one.state)]
+    over = [one.id for one in found if queries.to_finalize(one.state) and not queries.is_half_finalized(one.state)]
 
     def text() -> str:
         shown = render.listing(rows, call.style, call.width, project.wired.world.now())
         return shown + "".join(
-            f"\n⚠ {escape(said)}\n" for said in (*half, *(f"{one} (holdfast doctor)" for one in lost))
+            f"\n⚠ {escape(said)}\n"
+            for said in (*half, *map(_to_finalize, over), *(f"{one} (holdfast doctor)" for one in lost))
         )
 
     more = {name: said for name, said in (("unreadable", lost), ("interrupted", half)) if said}

@@ -98,7 +98,7 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
 def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
     """Takes the workflow up again: holds it for this session, and shows where it is."""
     if resuming.is_elsewhere(call.project.wired.place, workflow.state):
-        raise refusals.branch_mismatch(workflow.state, call.project.wired.place.branch())
+        raise call.project.wired.branch_mismatch(workflow.state)
     other = workflow.join()
     said: tuple[str, ...] = ()
     if other is None:
@@ -137,7 +137,7 @@ def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
     """The two ways out, and a person may pick one; nobody is switched unasked."""
     state, place = workflow.state, call.project.wired.place
     anew = subject(state.dialect).anew(state, _again(call)).replace(text="")
-    refusal = refusals.branch_mismatch(state, place.branch(), anew if anew.arguments.get("fresh") else None)
+    refusal = call.project.wired.branch_mismatch(state, anew if anew.arguments.get("fresh") else None)
     if not asks or place.repository is None:
         raise refusal
     there, here = escape(str(state.branch)), escape(str(place.branch()))

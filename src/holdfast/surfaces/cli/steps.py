@@ -133,7 +133,7 @@ def _said(call: Call, name: str, evidence: Evidence) -> str:
         test = f": {evidence.data['test']}" if evidence.data.get("test") else ""
         said_too = (*provenance.remarks(evidence), *provenance.not_of(evidence), provenance.run_under(evidence))
         more = "".join(f"\n{escape(said)}" for said in filter(None, said_too))
-        return call.ok(f"{name} passed{how}{test}") + more
+        return call.ok(f"{name} passed{provenance.with_figures(evidence)}{how}{test}") + more
     code = f" with {evidence.exit_code}" if evidence.exit_code else ""
     why = f": {gates.telling(evidence)}".removesuffix(": ")
     return f"{call.style.red('✗')} {escape(f'{name} failed{code}{how}{why}')}"

@@ -11,9 +11,12 @@ from holdfast.surfaces.cli.readers import pairs
 
 
 def reset(call: Call) -> None:
+    reset_step(call, call.workflow(), call.args.step or "")
+
+
+def reset_step(call: Call, workflow: Workflow, step: str) -> None:
     """Shows what is lost, and asks; without a step, the current one begins again."""
-    workflow = call.workflow()
-    named = call.args.step or queries.current(workflow.state) or "all"
+    named = step or queries.current(workflow.state) or "all"
     path = "" if named == "all" else workflow.path(named)
     if call.is_person:
         _confirm_reset(call, workflow, path)

@@ -22,6 +22,7 @@ class Call:
         given = said if isinstance(said, dict) else {}
         self.tool, self.root, self.worktree = text(event, "tool_name"), root, worktree
         self.session, self.agent = text(event, "session_id"), text(event, "agent_type")
+        self.given = given
         self.is_shell = self.tool.lower() in writes.SHELLS
         self.line = ""
         self.commands: list[Command] = []
@@ -65,3 +66,13 @@ def rows(value: dict[str, Any], key: str) -> Iterator[dict[str, Any]]:
         for item in found:
             if isinstance(item, dict):
                 yield item
+
+
+def begun(event: dict[str, Any]) -> float:
+    """When a call that is over began, in seconds since 1970, at the latest; where the host does not say how long it
+    took, ten seconds ago."""
+    from time import CLOCK_REALTIME, clock_gettime
+
+    said = event.get("duration_ms")
+    took = said / 1000 if isinstance(said, int | float) and 0 <= said < 1e9 else 10
+    return clock_gettime(CLOCK_REALTIME) - took - 2

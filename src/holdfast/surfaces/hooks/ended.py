@@ -5,11 +5,11 @@ from __future__ import annotations
 from holdfast.core import moment
 from holdfast.core.briefing import ALERTS_FOR, alert_text
 from holdfast.core.packet_parts import clean
+from holdfast.core.record import ENDED
 from holdfast.engine.ports import Entry
 from holdfast.project.project import Project
 from holdfast.systems.seam.found import loaded
 
-CODE = "ended_by_plan"
 MOST = 5
 """How many that ended last are opened."""
 LONGEST = 400
@@ -25,7 +25,7 @@ def told(project: Project, over: list[Entry]) -> str:
     recent = [entry for entry in over if (moment.age(entry.updated_at, now) or 0) < ALERTS_FOR]
     recent.sort(key=lambda entry: entry.updated_at, reverse=True)
     states = loaded(wired, [entry.ulid for entry in recent[:MOST]], quietly=True)
-    named = {alert: state.id for state in states for alert in state.alerts if alert.code == CODE}
+    named = {alert: state.id for state in states for alert in state.alerts if alert.code == ENDED}
     new = heard.unheard(wired.place.home, named, now)
     if new and not wired.store.read_only:
         heard.keep(wired.place.home, new)

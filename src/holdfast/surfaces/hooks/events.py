@@ -17,6 +17,7 @@ from holdfast.core.packet_parts import clean
 from holdfast.core.remedy import Scope, naming, told, typed
 from holdfast.core.secrets import harmless
 from holdfast.core.standing import position
+from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import Broken, HoldfastError
 from holdfast.machine import place as places
@@ -26,6 +27,7 @@ from holdfast.project import seats
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.hooks import notes, quick
+from holdfast.surfaces.hooks.calls import begun
 from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.registry import asked_by, dialect, system, upkeep
 
@@ -155,7 +157,7 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
         workflow, others, broken = None, [], wrong
         project.troubles.append(wrong.message)
     if workflow is None:
-        return _without_journal(project, broken, str(source)) if project.troubles else ""
+        return _without_journal(project, broken, session, str(source)) if project.troubles else ""
     if source in FRESH and not (session and session in workflow.state.seats):
         return _one_line(workflow, others)
     if source == "compact" and session and queries.has_caught_up(workflow.state, session):
@@ -167,6 +169,12 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
     except HoldfastError as mistake:  # in the project's settings: the packet matters more
         notes.log(project.root, str(event["hook_event_name"]), mistake.message)
         most = configuration.Resuming.packet_limit
+    if project.wired.troubles and session and session not in workflow.state.seats:
+        from holdfast.surfaces.hooks import fallback
+
+        # The session may have written the file: it is not sent to the work of others instead.
+        if text := fallback.unreadable(project, most // 2, since=workflow.state.updated_at):
+            return f"{text}\n\n{_one_line(workflow, others)}"
     told = _taken_up(project, workflow).packet(occasion=str(source), others=others, limit=most)
     if project.wired.troubles or any(alert.code == UNREAD for alert in workflow.state.alerts):
         from holdfast.surfaces.hooks import fallback
@@ -186,12 +194,12 @@ def _taken_up(project: Project, workflow: Workflow) -> Workflow:
     return workflow
 
 
-def _without_journal(project: Project, wrong: HoldfastError | None, occasion: str) -> str:
-    """What the newest state file says, where no journal can be read."""
+def _without_journal(project: Project, wrong: HoldfastError | None, session: str, occasion: str) -> str:
+    """What the session's own state file says, else the newest, where a journal cannot be read."""
     from holdfast.surfaces.hooks import fallback
 
     wrong = wrong or Broken("journal_in_doubt", project.troubles[0], remedy=remedies.doctor())
-    return fallback.restored(project, wrong, occasion, MOST) or quick.UNREADABLE
+    return fallback.restored(project, wrong, session, occasion, MOST) or quick.UNREADABLE
 
 
 def _count_compaction(workflow: Workflow, project: Project) -> None:
@@ -238,18 +246,44 @@ def _after_write(project: Project, event: Mapping[str, Any], session: str) -> st
     if wired.store.read_only:
         return ""
     _adopt(project)
-    own, said = seats.bound(project, session), compact(event.get("tool_input") or {})
+    own, given = seats.bound(project, session), event.get("tool_input")
+    said, line = compact(given or {}), isinstance(given, Mapping) and "file_path" not in given
     here = [entry.ulid for entry in wired.store.active() if entry.worktree == wired.place.key()]
     known = loaded(wired, here if len(here) <= MOST_LOOKED_AT else [], quietly=True)
-    written = [state for state in known if os.path.basename(dialect(state.dialect).document.path(state)) in said]
-    complete = bool(written) and not _goes_on(event.get("tool_input"))
-    for state in written or ([own] if own else known[:1]):
+    named = [state for state in known if os.path.basename(dialect(state.dialect).document.path(state)) in said]
+    written = _written(project, event, known) if line else named
+    complete = bool(named) and not _goes_on(given)
+    looked = {state.ulid: state for state in (*named, *written) or ([own] if own else known[:1])}
+    for state in looked.values():
         seats.looked_at(project, state, complete=complete)
-    if len(written) == 1 and session and session not in written[0].seats:
-        wired.execute(written[0].ulid, cmd.Sit(), wired.settings.actor)  # who writes it is at that workflow
+    if len(written) == 1:
+        seats.sit(project, written[0], session)  # who writes it is at that workflow
     told = [clean(alert_text(alert)) for alert in wired.take_news(raised_here=True)]
     told += [clean(one) for one in dict.fromkeys((*wired.troubles, *_redacted(project)))]
     return _context("PostToolUse", "\n".join(f"Holdfast: {one}" for one in told)) if told else ""
+
+
+def _written(project: Project, event: Mapping[str, Any], known: list[State]) -> list[State]:
+    """The workflows whose documents were written while a shell line ran, and that nobody is known to have written.
+
+    A line that only names a document may have read it.
+    """
+    documents, since = project.wired.documents, begun(dict(event))
+    found = []
+    for state in known:
+        path = dialect(state.dialect).document.path(state)
+        if _is_nobodys(project, state) or not documents.is_untouched(state, path):
+            try:
+                found += [state] if os.stat(documents.full(state, path)).st_mtime >= since else []
+            except (OSError, HoldfastError):
+                continue
+    return found
+
+
+def _is_nobodys(project: Project, state: State) -> bool:
+    """Whether a document was found, and no session is known to be at its workflow."""
+    first = next(iter(project.wired.store.history(state.ulid, until=1)), None) if not any(state.seats) else None
+    return first is not None and first.actor.kind == "file"
 
 
 def _goes_on(given: Any) -> bool:

@@ -6,7 +6,7 @@ the lead's, tools that a step rules out. It is a seat belt; what decides is the 
 
 from __future__ import annotations
 
-from holdfast.surfaces.hooks import holding, patterns, places
+from holdfast.surfaces.hooks import areas, holding, patterns, places
 from holdfast.surfaces.hooks.calls import Call, clean, rows, text, texts
 
 TYPE_CHECKING = False
@@ -30,6 +30,14 @@ _LOOKING = frozenset(
     )
 )
 """Commands that change nothing: all that is left to a role which may only look."""
+_LOOKING_TOOLS = frozenset(
+    (
+        *("get_workflow_status", "get_next_step", "validate_prerequisites", "list_workflows", "inspect_workflow"),
+        *("get_workflow_metrics", "get_resume_packet"),
+    )
+)
+"""Tools of the server that change nothing."""
+_SERVER = "holdfast_"
 _SPEAKING_OF_MORE = ("reading", "workflows")
 """These look by themselves, and with another word behind them mean another command."""
 _ABOUT_FILES = ("edit", "write")
@@ -45,6 +53,7 @@ def judge(views: Callable[[str], dict[str, Any]], call: Call) -> str:
     return (
         holding.protected(call, workflows, root)
         or holding.settings(call)
+        or areas.outside(call, workflows, mine)
         or _for_people(call, workflows, mine)
         or _for_the_lead(call, workflows, mine)
         or _ruled_out(call, mine)
@@ -85,16 +94,26 @@ def _for_the_lead(call: Call, workflows: list[dict[str, Any]], mine: list[dict[s
     """Roles that may only read a workflow leave its records to the lead agent."""
     if not call.agent or not any(workflow.get("read_only") for workflow in workflows):
         return ""
-    # An agent that came with a plugin has the plugin's name before its own.
-    names = (call.agent, call.agent.rpartition(":")[2])
-    for words in _spoken(call.commands):
-        for workflow in () if _only_looks(words) else _meant(words, workflows, mine):
-            if any(patterns.matches(role, name) for role in texts(workflow, "read_only") for name in names):
+    tool = _of_the_server(call.tool)
+    asked = [(words, _typed(words)) for words in _spoken(call.commands) if not _only_looks(words)]
+    if tool and tool not in _LOOKING_TOOLS:
+        asked.append((["-w", text(call.given, "workflow_id")], clean(call.tool)))
+    for words, shown in asked:
+        for workflow in _meant(words, workflows, mine):
+            if areas.is_of(call, texts(workflow, "read_only")):
                 return (
                     f"{clean(call.agent)} may look at {clean(text(workflow, 'id'))} and changes nothing of it:"
-                    f" {_typed(words)}. Report what you found to the lead agent, who records it."
+                    f" {shown}. Report what you found to the lead agent, who records it."
                 )
     return ""
+
+
+def _of_the_server(tool: str) -> str:
+    """The name of a tool of Holdfast's server, before which each host puts the server's; empty for any other tool."""
+    server, _, name = tool.rpartition("__")
+    if server.startswith("mcp__"):
+        return name if server.endswith("holdfast") else ""
+    return tool.removeprefix(_SERVER) if tool.startswith(_SERVER) else ""
 
 
 def _spoken(commands: list[Command]) -> Iterator[list[str]]:

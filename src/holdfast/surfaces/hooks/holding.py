@@ -27,6 +27,12 @@ _PROJECTS = (
 
 
 _RECORDS = ".git/holdfast-lines-"
+_TEAM = tuple(
+    f"{folder}/agents/*-{role}.{ending}"
+    for folder, ending in ((".claude", "md"), (".opencode", "md"), (".codex", "toml"))
+    for role in ("creator", "reviewer")
+)
+"""What the agents of a team are told and may do, as it was installed."""
 
 
 def settings(call: Call) -> str:
@@ -40,7 +46,9 @@ def settings(call: Call) -> str:
         for spelled in {base, places.real(base)}:
             for target in call.targets:
                 reach = _Reach(target, spelled)
-                if any(reach.meets(path) for path in inside):
+                if any(reach.meets(path) for path in inside) or (
+                    inside is _PROJECTS and any(reach.meets_named(path) for path in _TEAM)
+                ):
                     return (
                         f"{clean(target.shown)} would change settings that are a person's: Holdfast's own, or those by"
                         " which an agent host calls it. Ask the person to make the change, and wait for the answer."
@@ -136,6 +144,10 @@ class _Reach:
         parts = _RECORDS.split("/")
         named = any(name.startswith(_RECORDS) or (self.whole and name == parts[0]) for name in self.names)
         return named or any(patterns.expands(one, parts, True) for one in self.patterns)
+
+    def meets_named(self, pattern: str) -> bool:
+        """The same for every path that a pattern describes."""
+        return self.meets(pattern) or any(patterns.matches(pattern, name) for name in self.names)
 
     def meets_locked(self, path: str) -> bool:
         """The same for a locked file, which git may well have tracked."""

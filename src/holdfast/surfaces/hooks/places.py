@@ -10,6 +10,7 @@ import posix
 _LINKS = 40
 _LONGEST = 4096
 _SMALL = 1 << 16
+_MOST_LISTED = 200
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 
 
@@ -23,6 +24,21 @@ def kind(path: str) -> int:
 
 def is_folder(path: str) -> bool:
     return kind(path) == _FOLDER
+
+
+def is_written_since(folder: str, then: float) -> bool:
+    """Whether a file of JSON in a folder of this folder was written at that time or later, in seconds since 1970."""
+    try:
+        for name in posix.listdir(folder)[:_MOST_LISTED]:
+            inner = f"{folder}/{name}"
+            files = posix.listdir(inner) if is_folder(inner) else []
+            if any(
+                posix.stat(f"{inner}/{one}").st_mtime >= then for one in files[:_MOST_LISTED] if one[-5:] == ".json"
+            ):
+                return True
+    except (OSError, ValueError):
+        pass
+    return False
 
 
 def content(path: str, most: int) -> bytes | None:

@@ -46,6 +46,8 @@ _CARRIERS = frozenset(
         "toolbox",
         "distrobox",
         "flatpak-spawn",
+        *("xterm", "gnome-terminal", "konsole", "kitty", "alacritty", "foot", "x-terminal-emulator"),
+        *("expect", "strace", "ltrace", "unshare", "dbus-run-session"),
     )
 )
 """Programs that run a command somewhere among their words: in another terminal, on another machine, many times."""
@@ -177,11 +179,14 @@ def _scripts(seen: Seen, name: str) -> None:
     if name in _SHELLS or name in ("script", "su"):
         text = _text_of_c(words)
         if text:
-            seen.inner.append(text)
+            given = " ".join(f"'{word}'" for word in words[words.index(text) + 2 :]) if text in words else ""
+            seen.inner.append(
+                text.replace('"$@"', given).replace('"$*"', given).replace("$@", given).replace("$*", given)
+            )
     elif name == "eval":
         seen.inner.append(" ".join(words[1:]))
     elif name in _CARRIERS:
-        seen.inner += [word.replace("\\n", "\n") for word in words[1:] if " " in word]
+        seen.inner += [word.replace("\\n", "\n").replace("spawn ", "") for word in words[1:] if " " in word]
         begins = (at for at, word in enumerate(words[1:], 1) if base(word) in ("holdfast", "env", "sudo", *_SHELLS))
         seen.inner += [words[at:] for at in begins]
     elif name == "find":

@@ -284,6 +284,11 @@ def _after_tool(hook: Hook) -> str:
     shell = (line, hook.folder) if line else ()
     if any(path.startswith(_TRACES[0] + "/") and path.endswith(".json") for path in paths):
         return hook.engine()  # it may be the first of a workflow, also where Holdfast has not been before
+    if line and places.is_folder(f"{hook.worktree}/{_TRACES[0]}"):
+        from holdfast.surfaces.hooks.calls import begun
+
+        if places.is_written_since(f"{hook.worktree}/{_TRACES[0]}", begun(hook.event)):
+            return hook.engine()  # by whatever the line ran: it need not name the file
     if not hook.root:
         return ""
     named = any(mark in text for mark in _DOCUMENTS for text in (*paths, *shell))

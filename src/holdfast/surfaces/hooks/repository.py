@@ -9,10 +9,6 @@ from holdfast.errors import HoldfastError
 from holdfast.plain.digest import digest
 from holdfast.surfaces.hooks import notes
 
-MOST_PINS = 100
-"""Of one worktree; the oldest go first."""
-LARGEST_PIN = 64 << 20
-"""Bytes of files that are not committed; more would take longer than a hook may."""
 RESERVE = 0.6
 """Seconds that a hook has left to end git and to say so."""
 
@@ -61,11 +57,11 @@ def _pinned(repository: git.Repository, *, stashes: bool) -> str:
     for stash in pins.stashes(repository) if stashes else ():
         pins.keep(repository, kept, stash)
     size = pins.size(repository)
-    if size > LARGEST_PIN:
-        return f"it has {size >> 20} MiB, and {LARGEST_PIN >> 20} MiB is the most"
+    if size > pins.LARGEST:
+        return f"it has {size >> 20} MiB, and {pins.LARGEST >> 20} MiB is the most"
     why = f"Not committed in {repository.top} before a command of git"
     pins.pin(repository, kept, why, git.head(repository) or "")
-    pins.drop(repository, pins.listed(repository, kept)[:-MOST_PINS])
+    pins.drop(repository, pins.listed(repository, kept)[: -pins.MOST])
     return ""
 
 

@@ -133,5 +133,5 @@ def _answered(params: types.CallToolRequestParams, name: str) -> tuple[types.Eli
 async def _asked(ctx: Context[Any], question: Question) -> types.ElicitResult:
     try:
         return await ctx.session.elicit_form(question.message, dict(question.schema), ctx.request_id)
-    except MCPError:
+    except (MCPError, ValueError):  # the host cannot ask, or what it answers is no answer to a form
         return types.ElicitResult(action="cancel")

@@ -40,7 +40,7 @@ def _status(project: Project, brief: Briefing) -> dict[str, Any]:
     more = {
         "title": state.title,
         "step": brief.step,
-        "cancelled": dict(state.cancelled.items()) if state.cancelled else {},
+        "cancelled": answers.given_up(state.cancelled) if state.cancelled else {},
         "beside": brief.beside,
         "try": brief.tries,
         "turn": brief.turn if brief.step or brief.first else "",
@@ -79,7 +79,8 @@ def get_next_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     status = lifecycle.CONVENTION.get(brief.step_status, brief.step_status)
     said = answers.position(brief, status, in_tools(brief.now, scope) or None)
     step = brief.state.plan.step(brief.step) if brief.step else None
-    if step and brief.step_status == lifecycle.WAITING and gates.policy(step) and not brief.stopped:
+    asked = brief.first is not None and brief.first.kind in ("approval", "choice")
+    if step and asked and brief.step_status == lifecycle.WAITING and not brief.stopped:
         about = step.label.lower()
         word, what = ("choice", "select a variant of") if step.choice else ("approval", "approve or modify")
         said["blocking_reason"] = f"Human {word} required for {about}"
@@ -104,6 +105,7 @@ def validate_prerequisites(project: Project, given: Mapping[str, Any]) -> dict[s
     issues = [queries.absent_because(state, one, facts).message for one in absent]
     if queries.is_outdated(state, facts):
         issues.append("the plan it builds on has changed: it requires revalidation")
+    issues += [one.message for one in facts.ground]
     startable = state.step(path).status in (lifecycle.PENDING, lifecycle.ACTIVE)
     return {
         "prerequisites_met": not missing and not issues,
@@ -268,4 +270,6 @@ def start_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any]
         phases=given.get("phases", ()),
         fresh=given.get("fresh", False),
     )
-    return _status(project, workflow.briefing())
+    answer = _status(project, workflow.briefing())
+    said = [one for one in workflow.said if one != answer.get("shadowing")]
+    return {**answer, "said": said} if said else answer

@@ -21,6 +21,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "read": ("path",),
     "delete": ("path",),
     "keep": ("path",),
+    "drop": ("path",),
     "retry": ("path", "reason"),
     "commit": ("name",),
     "cancel": ("name",),
@@ -47,7 +48,8 @@ def story_session(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
 SESSION = Tool(
     title="Sessions",
     about="Work on copies that become part of the project whole, or not at all. path: the copy to edit. retry: a "
-    "person's new try at a file. keep: in a conflict, the session's file wins. commit: a preview, unless confirm",
+    "person's new try at a file. keep, drop: in a conflict, the session's or the project's file wins. commit: a "
+    "preview, unless confirm",
     inputs=(
         Input("action", "string", required=True, among=tuple(_NEEDS)),
         Input("name", "string", most=64, about="default: the one in use"),

@@ -12,7 +12,7 @@ from holdfast.surfaces.tools.shape import Input, Tool, typed
 from holdfast.surfaces.tools.table import ID, TOKEN
 
 _PLAN = {"add_task": "text", "add_step": "id", "retire": "step", "apply": ""}
-_DELIVERY = {"continue": "continue", "finalize": "finalize", "init": "init", "recover": "recover"}
+_DELIVERY = ("continue", "finalize", "init", "recover")
 _CHECKS = ("pre_task", "post_task", "on_demand")
 _VERDICTS = ("PASS", "AUTO_FIX", "RE_PLAN")
 
@@ -48,7 +48,7 @@ def record_milestone(project: Project, given: Mapping[str, Any]) -> dict[str, An
 
 def deliver_feature(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     """What is put together without a journal is a person's to confirm: that is refused, with what was found."""
-    return run(project, _DELIVERY[given["action"]], given)
+    return run(project, f"feature {given['action']}", given)
 
 
 def get_workflow_metrics(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ DELIVER = Tool(
     about="continue: as far as possible (pull request, next phase). finalize: publish its docs, delete its workspace. "
     "init: workflow/ and central docs. recover: rebuild lost state",
     inputs=(
-        Input("action", "string", required=True, among=tuple(_DELIVERY)),
+        Input("action", "string", required=True, among=_DELIVERY),
         Input("workflow_id", "string", most=200),
         Input("merged", "files", about="central docs whose changes are merged, for finalize"),
         Input("slug", "string", most=200, about="for recover"),

@@ -113,7 +113,7 @@ def _moved(before: Mapping[str, Any], said: Any, aliased: Mapping[str, Any]) -> 
     parts = {name: value for name, value in parts.items() if value not in (None, "") or name == "name"}
     for name in ("current", "total"):
         number = parts.get(name, before[name])
-        is_near = (number if isinstance(number, int) else typed(int, number)) in range(MOST_PHASES + 1)
+        is_near = _counted(number) in range(MOST_PHASES + 1)
         parts[name] = _number(number) if is_near else number
     if isinstance(parts["current"], int) and isinstance(parts["total"], int):
         grows = is_short or "current" in aliased
@@ -186,13 +186,29 @@ def _phase(phase: dict[str, Any], assumed: list[str]) -> dict[str, Any]:
     if lacks:
         what = "no phase" if len(lacks) == 3 and "name" not in phase else f"no phase.{' and no phase.'.join(lacks)}"
         assumed.append(f"it has {what}: phase {current} of {total}, {status}, is assumed")
+    for name, number in (("current", current), ("total", total)):
+        if name not in lacks and _counted(phase.get(name)) is None:
+            assumed.append(f"its phase.{name} is {str(phase.get(name))[:80]!r}: {number} is assumed")
     name = _text(phase.get("name"))[:LONGEST_NAME]
     return {**phase, "current": current, "total": total, "name": name, "status": status}
 
 
 def _number(said: Any) -> int:
-    number = said if isinstance(said, int) and not isinstance(said, bool) else typed(int, said)
+    number = _counted(said)
     return min(max(number, 1), MOST_PHASES) if number is not None else 0
+
+
+def _counted(said: Any) -> int | None:
+    """The number that a value means: `5`, `"5"`, `"5 phases"`, `"2 - Build"`, `"five"`; None where it means none."""
+    number = said if isinstance(said, int) and not isinstance(said, bool) else typed(int, said)
+    if number is not None or not isinstance(said, str):
+        return number
+    import re
+
+    from holdfast.systems.compaction.detection import numerals
+
+    first = re.match(r"\s*(?:phase\s+)?#?(\w+)(?![.\w])", said, re.IGNORECASE)
+    return (numerals.number(first[1]) or None) if first else None
 
 
 def _near_status(said: Any) -> str:

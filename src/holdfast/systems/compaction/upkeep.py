@@ -1,26 +1,23 @@
 """Workflows that nobody registered: state files that agents wrote, and notes of the project that speak of one.
 
-What is found is merged with what is known. An agent's own fields are never written over: notes only add what is new
-in them since they were last looked at.
+What is found is merged with what is known.
 """
 
 from __future__ import annotations
 
 import os
-from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries
 from holdfast.core.facts import Facts
 from holdfast.core.state import Actor, Alert, State
-from holdfast.core.value import Any
-from holdfast.documents.lens.edits import finishing
 from holdfast.documents.reconcile import FILE
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
 from holdfast.plain import ulid
 from holdfast.systems.compaction.adoption import file_of
-from holdfast.systems.compaction.document import DIALECT, left_out, position
+from holdfast.systems.compaction.document import DIALECT
+from holdfast.systems.compaction.merging import NOTES, account, is_plan, merge, phase, sight, was_ended, written
 from holdfast.systems.compaction.rules import seen
 from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.parts import Upkeep
@@ -32,9 +29,6 @@ if TYPE_CHECKING:
 
 MOST_COMPARED = 50
 """How many active workflows are opened to find the one of a plan."""
-_ENDS = ("completed", "cancelled")
-NOTES = ("CLAUDE.local.md", "CLAUDE/Plan")
-"""Where a project keeps notes of workflows."""
 
 
 def take_sightings(wired: Wired, actor: Actor) -> list[str]:
@@ -52,7 +46,7 @@ def take_sightings(wired: Wired, actor: Actor) -> list[str]:
     for sighting in detect(base):
         try:
             ulid_ = _take(wired, sighting, actor)
-            named |= set() if _is_plan(sighting) else {ulid_}
+            named |= set() if is_plan(sighting) else {ulid_}
         except HoldfastError as refusal:
             wrong.append(refusal.message)
     if named and not wrong:
@@ -71,106 +65,50 @@ def _forget(wired: Wired, named: set[str], actor: Actor) -> None:
 
 def _take(wired: Wired, sighting: Sighting, actor: Actor) -> str:
     """The ULID of the active workflow that the sighting is about; empty where there is none."""
-    known = _known(wired, sighting)
+    known, again = _known(wired, sighting), False
+    if known is None and (known := _reopened(wired, sighting)) is not None:
+        again = True
     if known is None:
         starts = _goes_on(sighting) and not _is_over(wired, sighting) and not _is_read(wired, sighting)
         return _begin(wired, sighting, actor) if starts else ""
-    _merge(wired, sighting, known, actor)
+    merge(wired, sighting, known, actor, again=again)
     return known.ulid
-
-
-def _merge(wired: Wired, sighting: Sighting, known: State, actor: Actor) -> None:
-    shown_at = _written(wired, DIALECT.document.path(known))
-    state = wired.reconciler.reconcile(known)
-    before = seen(state).get(sighting.source) or None
-    if before == _account(sighting) or not queries.is_active(state):
-        return
-    moved_at = shown_at if before is None or state.revision != known.revision else _moved_at(state)
-    is_newer = _written(wired, sighting.source) > moved_at
-    sight = _sight(sighting)
-    if _is_plan(sighting) and sighting.status in _ENDS:
-        if before is not None and before["phase"]["status"] not in _ENDS:
-            how = _brought(wired, sighting.source)
-            _goes_on_by_git(wired, state, sighting, how) if how else _end(wired, state, sighting)
-        else:
-            wired.execute(state.ulid, sight, actor)
-        return
-    additions = _additions(state, sighting, before or {}, is_newer)
-    moves = _moves(wired, state, sighting, before, is_newer)
-    for more in ((*additions, *moves), tuple(additions)):
-        try:
-            outcome = wired.engine.execute(state.ulid, cmd.Together((sight, *more)), actor)
-            break
-        except HoldfastError:
-            continue  # a gate holds, or there is no room: that was looked at, and is not taken
-    else:
-        outcome = wired.engine.execute(state.ulid, sight, actor)
-    wired.reconciler.settle(outcome)
-
-
-def _is_plan(sighting: Sighting) -> bool:
-    return sighting.source.startswith(NOTES[1])
 
 
 def _goes_on(sighting: Sighting) -> bool:
     """Whether a workflow begins that nobody knows: for a plan, only where its status says that it is worked on."""
-    return not _is_plan(sighting) or sighting.status == "in_progress"
+    if is_plan(sighting):
+        return sighting.status == "in_progress"
+    return sighting.status != "completed" or sighting.current < sighting.total
 
 
-def _written(wired: Wired, path: str) -> float:
-    """When a file of the worktree was last written; never, where it is not there."""
-    try:
-        return os.stat(os.path.join(wired.place.worktree, path)).st_mtime if path else 0.0
-    except OSError:
-        return 0.0
+def _reopened(wired: Wired, sighting: Sighting) -> State | None:
+    """The workflow that a plan ended and that goes on, as the plan says that it is worked on again."""
+    if not is_plan(sighting) or not _goes_on(sighting):
+        return None
+    over = [entry for entry in wired.store.entries() if not entry.active and _is_ours(wired, entry)]
+    over.sort(key=lambda entry: entry.updated_at, reverse=True)
+    states = loaded(wired, [entry.ulid for entry in over[:MOST_COMPARED]], quietly=True)
+    last = next((state for state in states if sighting.source in seen(state)), None)
+    if last is None or last.finalized or not was_ended(last, sighting) or _is_older(wired, sighting, last):
+        return None
+    said = f"{sighting.source} says: {sighting.reason}, so {last.id}, which had ended by it, goes on"
+    alert = cmd.Alarm(Alert(wired.world.now(), "plan_goes_on", said, sighting.source))
+    return wired.execute(last.ulid, cmd.Together((cmd.Resume(), alert)), FILE)
 
 
-def _moved_at(state: State) -> float:
-    """When a phase last began or ended."""
-    times = [time for one in state.progress.values() for time in (one.started_at, one.finished_at) if time]
-    return max(map(moment.to_epoch, times), default=0.0)
+def _is_older(wired: Wired, sighting: Sighting, last: State) -> bool:
+    """Whether notes were last written before a workflow ended."""
+    return written(wired, sighting.source) <= moment.to_epoch(last.updated_at)
 
 
 def _is_over(wired: Wired, sighting: Sighting) -> bool:
     """Whether the notes are about a workflow that ended, and nobody has touched them since."""
     same = _called(wired, sighting.workflow, [entry for entry in wired.store.entries() if not entry.active])
     last = max(same, key=lambda state: state.updated_at, default=None)
-    if last is None:
-        return False
-    try:
-        written = os.stat(os.path.join(wired.place.worktree, sighting.source)).st_mtime
-    except OSError:
-        return True
-    return seen(last).get(sighting.source) == _account(sighting) or written <= moment.to_epoch(last.updated_at)
-
-
-def _end(wired: Wired, state: State, sighting: Sighting) -> None:
-    """A plan whose status says that it is over ends its workflow; a copy of the document is kept.
-
-    It counts as said by a file: to put the document back is to resume the workflow.
-    """
-    path, said = DIALECT.document.path(state), f"{sighting.source} says: {sighting.reason}"
-    data = wired.documents.read(state, path) if path else None
-    kept = wired.documents.quarantine(path, data, said) if data else ""
-    alert = cmd.Alarm(Alert(wired.world.now(), "ended_by_plan", f"{said}, so the workflow ended", path, kept))
-    ending = [cmd.Cancel(said)] if sighting.status == "cancelled" else finishing(state, said)
-    wired.execute(state.ulid, cmd.Together((_sight(sighting), alert, *ending)), FILE)
-
-
-def _brought(wired: Wired, path: str) -> str:
-    """How git changed a file of the worktree; empty where somebody wrote it."""
-    repository = wired.place.repository
-    if repository is None:
-        return ""
-    from holdfast.git import moves
-
-    return moves.brought(repository, os.path.join(wired.place.worktree, path))
-
-
-def _goes_on_by_git(wired: Wired, state: State, sighting: Sighting, how: str) -> None:
-    said = f"{sighting.source} says: {sighting.reason}, as git brought it ({how}): that ends nothing"
-    alert = cmd.Alarm(Alert(wired.world.now(), "plan_from_git", said, sighting.source))
-    wired.execute(state.ulid, cmd.Together((_sight(sighting), alert)), FILE)
+    if last is None or not written(wired, sighting.source):
+        return last is not None
+    return seen(last).get(sighting.source) == account(sighting) or _is_older(wired, sighting, last)
 
 
 def _known(wired: Wired, sighting: Sighting) -> State | None:
@@ -180,7 +118,7 @@ def _known(wired: Wired, sighting: Sighting) -> State | None:
     """
     active = wired.store.active()
     same = [state for state in _called(wired, sighting.workflow, active) if queries.is_active(state)]
-    if not same and _is_plan(sighting):
+    if not same and is_plan(sighting):
         same = [state for state in _compared(wired) if _is_about(state, sighting)]
     return max(same, key=lambda state: state.updated_at, default=None)
 
@@ -200,14 +138,25 @@ def _is_about(state: State, sighting: Sighting) -> bool:
 
 
 def _is_named_by(state: State, sighting: Sighting) -> bool:
-    number, name = sighting.context.get("plan_number"), _plain(str(sighting.context["plan_name"]))
-    said = str(state.context.get("plan_number", "")).lstrip("0")
-    return (number is not None and said == str(number)) or _plain(state.title) == name
+    """Whether a workflow has the title of a plan, or its number and no name that contradicts the title."""
+    number, title = sighting.context.get("plan_number"), str(sighting.context["plan_name"])
+    said = str(state.context.get("plan_number", "")).strip().lstrip("0")
+    is_numbered = number is not None and said == str(number)
+    if said and not is_numbered:
+        return False
+    if _plain(state.title) == _plain(title):
+        return True
+    if not is_numbered or f"@{sighting.source}" in state.reading:
+        return is_numbered
+    from holdfast.systems.compaction.detection.prose import speak_of_one
+
+    known = (state.title, *(value for value in state.context.values() if isinstance(value, str)))
+    return speak_of_one(f"{title} {sighting.source.split('/')[-2]}", known)
 
 
 def _is_read(wired: Wired, sighting: Sighting) -> bool:
     """Whether a workflow has the plan among its reading: then it is worked on under that name."""
-    return _is_plan(sighting) and any(f"@{sighting.source}" in state.reading for state in _compared(wired))
+    return is_plan(sighting) and any(f"@{sighting.source}" in state.reading for state in _compared(wired))
 
 
 def _called(wired: Wired, name: str, among: list[Entry]) -> list[State]:
@@ -230,7 +179,7 @@ def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> str:
     document = {
         "workflow": sighting.workflow,
         "workflow_type": sighting.type,
-        "phase": _phase(sighting),
+        "phase": phase(sighting),
         "required_reading": list(sighting.reading),
         "context": dict(sighting.context),
         "key_reminders": list(sighting.reminders),
@@ -240,78 +189,15 @@ def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> str:
     if sighting.names:
         pairs = zip(state.plan.steps, sighting.names, strict=True)
         state = state.replace(plan=type(state.plan)(tuple(step.replace(name=name) for step, name in pairs)))
+    if sighting.status == "blocked":
+        at, progress = state.plan.children("")[sighting.current - 1], dict(state.progress)
+        progress[at] = progress[at].replace(reason=f"{sighting.source} says: {sighting.reason}")
+        state = state.replace(progress=progress)
     wired.prepare(DIALECT.name)
     outcome = wired.engine.start(cmd.Adopt(state.replace(worktree=wired.place.key()), document), actor)
     state = wired.reconciler.settle(outcome)
-    wired.execute(state.ulid, _sight(sighting), actor)
+    wired.execute(state.ulid, sight(sighting), actor)
     return state.ulid
-
-
-def _sight(sighting: Sighting) -> cmd.Own:
-    return cmd.Own(DIALECT.name, "sight", {"source": sighting.source, "account": _account(sighting)})
-
-
-def _is_as_sighted(shown: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether the document is where the notes put it when they were last looked at. They may have named no phase."""
-    return all(shown["phase"].get(what) == said for what, said in before.items() if said or what != "name")
-
-
-def _account(sighting: Sighting) -> dict[str, Any]:
-    return {
-        "phase": _phase(sighting),
-        "reading": list(sighting.reading),
-        "context": dict(sighting.context),
-        "reminders": list(sighting.reminders),
-    }
-
-
-def _phase(sighting: Sighting) -> dict[str, Any]:
-    """The position as a document says it. A plan that has begun and does not go on is blocked, whatever its word."""
-    status = "blocked" if _is_plan(sighting) and sighting.status == "not_started" else sighting.status
-    return {"current": sighting.current, "total": sighting.total, "name": sighting.phase, "status": status}
-
-
-def _additions(state: State, sighting: Sighting, before: Mapping[str, Any], is_newer: bool) -> list[cmd.Command]:
-    """What the notes say now and did not say before, and the workflow does not have. Of two values the newer counts."""
-    out: list[cmd.Command] = []
-    for what, has in (("reading", state.reading), ("reminders", state.reminders)):
-        said, old = getattr(sighting, what), before.get(what, ())
-        new = tuple(item for item in said if item not in has and item not in old)
-        if new:
-            out.append(cmd.Brief(what, add=new))
-    old = before.get("context", {})
-    new_values = {k: v for k, v in sighting.context.items() if old.get(k) != v and state.context.get(k) != v}
-    values = {k: v for k, v in new_values.items() if is_newer or k not in state.context}
-    return [*out, cmd.Record(values)] if values else out
-
-
-def _moves(
-    wired: Wired, state: State, sighting: Sighting, before: Mapping[str, Any] | None, is_newer: bool
-) -> list[cmd.Command]:
-    """A position that changed in the notes since they were last looked at is news, like an edit of the document.
-
-    Where the document has moved meanwhile, or was there first, the newer of the two counts, and that is told.
-    """
-    said = _phase(sighting)
-    if before is not None and before.get("phase") == said:
-        return []
-    shown = wired.documents.value(state)
-    agrees = before is not None and _is_as_sighted(shown, before["phase"])
-    if not agrees and _is_as_sighted(shown, said):
-        return []
-    both = shown, {**shown, "phase": said}
-    try:
-        moves = [*position(state, *both), *left_out(state, *both)] if agrees or is_newer else []
-    except HoldfastError:
-        return []  # a gate holds
-    reason = f"{sighting.source} says: {sighting.reason}"
-    moves = [one.replace(reason=reason) if isinstance(one, cmd.Block) else one for one in moves]
-    if agrees:
-        return moves
-    here, there = (f"{one['current']}/{one['total']}, {one['status']}" for one in (said, shown["phase"]))
-    told = f"{sighting.source} said phase {here}, and the state file {there}: the newer was taken, which was "
-    told += sighting.source if is_newer else "the state file"
-    return [*moves, cmd.Alarm(Alert(wired.world.now(), "notes_differ", told, DIALECT.document.path(state)))]
 
 
 def _name(path: str) -> str:

@@ -18,13 +18,17 @@ from holdfast.documents.lens.fields import (
     mark,
     moment_in,
     object_in,
-    objects_in,
     text_in,
 )
+from holdfast.plain.plainjson import compact
 from holdfast.systems.gated import words
 
 LONGEST_TITLE = 500
 MOST_ACTS = 100
+NOTED = "noted"
+"""The action of an entry that names none."""
+TIMES = ("at", "timestamp", "escalated_at")
+"""What entries call the time at which something happened; any other field that is a moment counts after these."""
 _SETTLED = (lifecycle.PENDING, lifecycle.WAITING, lifecycle.DONE)
 """A phase that is there has no feedback to heed any more, whatever its file says."""
 
@@ -72,6 +76,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
     slug = id_of(document)
     known = {step.id: step for step in definition.steps} if definition else {}
     steps = tuple(known.get(phase) or _step(phase) for phase in words.PHASES)
+    begun = moment_in(document, "created_at") or facts.now
     alerts: list[Alert] = []
     progress = {}
     for step in steps:
@@ -80,7 +85,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         believed, wrong = _believed(step, said, detail) if detail is not None else ({}, "")
         if wrong:
             alerts.append(Alert(facts.now, "status_rewritten", f"{path} is rewritten: {wrong}", path))
-        progress[step.id] = _progress(step, said, believed)
+        progress[step.id] = _progress(step, said, believed, begun)
     title = document.get("feature_title")
     title = title[:LONGEST_TITLE] if isinstance(title, str) else slug
     kept = {name: document.get(name) for name in ("pr_url", "pr_number", "last_reviewed_at")}
@@ -96,10 +101,10 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         branch=text_in(document, "branch") or None,
         loads="description",
         origin="adopted",
-        created_at=moment_in(document, "created_at") or facts.now,
+        created_at=begun,
         updated_at=facts.now,
         progress=progress,
-        escalations=_escalations(document),
+        escalations=_escalations(document, begun),
         alerts=tuple(alerts),
         base=document,
     )
@@ -113,7 +118,8 @@ def _believed(step: Step, said: Mapping[str, Any], detail: Mapping[str, Any]) ->
     if bad:
         most = step.review.max if step.review else 0
         own = {"phase": step.id, "status": said["status"], "iterations": count, "max_iterations": most}
-        return {**own, "current_feedback": None, "history": []}, "; ".join(bad)
+        kept = {"current_feedback": text_in(detail, "current_feedback") or None, "history": _listed(detail, "history")}
+        return {**own, **kept}, "; ".join(bad)
     if (detail["status"], detail["iterations"]) == (said["status"], said.get("iterations", detail["iterations"])):
         return detail, ""
     differ = f"it says {detail['status']} {detail['iterations']} where {words.DOCUMENT} says {said['status']} {count}"
@@ -130,7 +136,7 @@ def _step(phase: str) -> Step:
     )
 
 
-def _progress(step: Step, said: Mapping[str, Any], detail: Mapping[str, Any]) -> Progress:
+def _progress(step: Step, said: Mapping[str, Any], detail: Mapping[str, Any], otherwise: str) -> Progress:
     status = str(words.PHASE.decode(said["status"]))
     if said.get("status_detail") in (lifecycle.FAILED, lifecycle.BLOCKED):
         status = said["status_detail"]
@@ -145,7 +151,7 @@ def _progress(step: Step, said: Mapping[str, Any], detail: Mapping[str, Any]) ->
         reason=str(said.get("escalation_reason") or ""),
         feedback=(feedback,) if feedback else (),
         advice=feedback if status not in _SETTLED else "",
-        acts=_acts(detail),
+        acts=_acts(detail, moment_in(said, "started_at") or otherwise),
         reviewed=status in (lifecycle.WAITING, lifecycle.DONE),
         data={FOUND: dict(detail)} if detail else {},
     )
@@ -159,27 +165,58 @@ def _rounds(status: str, count: int) -> int:
     return count if status in lifecycle.STUCK else max(count - 1, 0)
 
 
-def _acts(detail: Mapping[str, Any]) -> tuple[Act, ...]:
-    return tuple(
-        Act(at, str(one.get("action") or ""), count_in(one, "iteration"), str(one.get("result") or ""))
-        for one in objects_in(detail, "history")[-MOST_ACTS:]
-        if (at := moment_in(one, "timestamp"))
-    )
+def _acts(detail: Mapping[str, Any], otherwise: str) -> tuple[Act, ...]:
+    return tuple(_act(one, otherwise) for one in _listed(detail, "history")[-MOST_ACTS:])
 
 
-def _escalations(document: Mapping[str, Any]) -> tuple[Escalation, ...]:
-    return tuple(
-        Escalation(
-            str(one.get("phase") or ""),
-            str(one.get("reason") or ""),
-            count_in(one, "iteration"),
-            moment_in(one, "at"),
-            moment_in(one, "resolved_at"),
-            str(one.get("resolution") or ""),
-        )
-        for one in objects_in(document, "escalations")
-        if moment_in(one, "at")
-    )
+def _act(one: Any, otherwise: str) -> Act:
+    if not isinstance(one, Mapping):
+        return Act(otherwise, NOTED, 0, _text(one))
+    action, result = str(one.get("action") or ""), str(one.get("result") or "")
+    rest = _rest(one, ("action", "result", "iteration"))
+    said = "; ".join(filter(None, (result, rest)))
+    return Act(_when(one) or otherwise, action or NOTED, count_in(one, "iteration"), said)
+
+
+def _escalations(document: Mapping[str, Any], otherwise: str) -> tuple[Escalation, ...]:
+    return tuple(_escalation(one, document, otherwise) for one in _listed(document, "escalations"))
+
+
+def _escalation(one: Any, document: Mapping[str, Any], otherwise: str) -> Escalation:
+    at = str(document["current_phase"])
+    if not isinstance(one, Mapping):
+        return Escalation(at, _text(one), 0, otherwise)
+    rest = _rest(one, ("phase", "reason", "iteration", "resolution"))
+    reason = "; ".join(filter(None, (str(one.get("reason") or ""), rest)))
+    resolved = next((value for name in one if _is_end(name) and (value := moment_in(one, name))), "")
+    phase, resolution = str(one.get("phase") or at), str(one.get("resolution") or "")
+    return Escalation(phase, reason, count_in(one, "iteration"), _when(one) or otherwise, resolved, resolution)
+
+
+def _listed(data: Mapping[str, Any], name: str) -> list[Any]:
+    found = data.get(name)
+    return [one for one in found if one] if isinstance(found, list) else []
+
+
+def _when(entry: Mapping[str, Any]) -> str:
+    """When an entry says that it happened, whatever it calls that."""
+    named = (*TIMES, *(name for name in entry if not _is_end(name)))
+    return next((value for name in named if (value := moment_in(entry, name))), "")
+
+
+def _is_end(name: str) -> bool:
+    return name.startswith("resolved")
+
+
+def _rest(entry: Mapping[str, Any], known: tuple[str, ...]) -> str:
+    """What an entry says beside the fields that have a place of their own, in words."""
+    times = [name for name in entry if moment_in(entry, name)]
+    more = (name for name in entry if name not in (*known, *times) and entry[name] not in (None, "", [], {}))
+    return "; ".join(f"{name}: {_text(entry[name])}" for name in more)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else compact(value)
 
 
 def _marked(state: State, document: Mapping[str, Any], facts: Facts) -> State:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from holdfast.core import queries, refusals, remedies
+from holdfast.core.remedy import Remedy
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.plain.plainjson import compact
 from holdfast.plain.terminal import clip, columns, escape, pad
+from holdfast.systems.gated import words
 from holdfast.systems.gated.delivery import recovery
 from holdfast.systems.gated.delivery.recovery import Recovery
 from holdfast.systems.seam.found import gone
 from holdfast.systems.seam.ports import Call, Workflow
 from holdfast.systems.seam.wired import Wired
 
+ALL = "all"
+
 
 def go_on(call: Call) -> None:
     from holdfast.systems.gated.delivery.going_on import go_on
 
     workflow = _feature(call)
-    if workflow.state.dialect != "gated":
-        message = f"{workflow.id} is no feature of five phases"
-        facts = {"workflow": workflow.id}
-        raise UsageError("not_a_feature", message, remedy=remedies.resume(workflow=workflow.state.ulid), facts=facts)
+    _require_feature(workflow, remedies.resume(workflow=workflow.state.ulid))
     how = call.how()
     workflow.expect(how.pop("revision", 0))
     said = go_on(call.project.wired, workflow, **how)
@@ -43,13 +44,29 @@ def finalize(call: Call) -> None:
     call.answer(data, "\n".join(call.ok(line) for line in said))
 
 
+def reset(call: Call) -> None:
+    """One word is the phase if it can be one: no feature is called so."""
+    args = call.args
+    if args.slug and not args.step and (args.slug in (ALL, *words.PHASES) or args.slug.isdigit()):
+        args.slug, args.step = "", args.slug
+    workflow = _feature(call)
+    _require_feature(workflow, remedies.reset(args.step or ALL, workflow=workflow.state.ulid))
+    call.reset(workflow, args.step or "")
+
+
+def _require_feature(workflow: Workflow, instead: Remedy) -> None:
+    if workflow.state.dialect != "gated":
+        message = f"{workflow.id} is no feature of five phases"
+        raise UsageError("not_a_feature", message, remedy=instead, facts={"workflow": workflow.id})
+
+
 def _feature(call: Call) -> Workflow:
     """The feature that is named or active; else the one that was completed last, on this branch first."""
     project, place = call.project, call.project.wired.place
     try:
         return call.workflow()
     except NotFound as nothing:
-        if call.args.workflow:
+        if call.named():
             raise
         unknown = nothing
     over = [e for e in project.wired.store.entries() if e.dialect == "gated" and e.status in ("completed", "finalized")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from _collections_abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from holdfast.core.value import Value
-from holdfast.forges.port import Comment, Review, Thread
+from holdfast.forges.port import OWN, Comment, Review, Thread
 from holdfast.systems.gated.remarks import Remark, Standpoint, line, second
 
 LONGEST = 20_000
@@ -103,7 +103,7 @@ def heard(
 
 
 def _votes(ours: Iterable[Remark], counts: Callable[[str], bool]) -> _Votes:
-    """Each person's later decision takes the place of the earlier one, as a GitHub counts them.
+    """Each person's later decision takes the place of the earlier one, as forges count them.
 
     Who decided anew and had that dismissed stands nowhere: a push can dismiss an approval, and must not bring back the
     request that it had withdrawn.
@@ -125,6 +125,8 @@ def _votes(ours: Iterable[Remark], counts: Callable[[str], bool]) -> _Votes:
             elif one.is_new:
                 what = f"another commit ({line(one.commit)[:12]})" if one.commit else "a commit that is gone"
                 aside.append(f"{_names([one.author])} approved {what}, not what waits now")
+        elif one.state == OWN and one.is_new:
+            aside.append(f"{_names([one.author])} opened the pull request, so their own approval does not count")
     return _Votes(approvals, requests, tuple(aside))
 
 

@@ -220,13 +220,24 @@ DOCUMENT = Document(
 
 
 def identify(definition: Definition, subject: str, context: Mapping[str, Any], now: str) -> str:
-    return str(context.get("slug") or words.slug_of(subject))
+    if context.get("slug"):
+        return str(context["slug"])
+    from holdfast.systems.gated.slugs import slug_of
+
+    return slug_of(subject)
 
 
 def _guarded(state: State) -> tuple[str, ...]:
     home = words.home(state)
     phases = (f"{home}/{path}/{words.STATUS_FILE}" for path in state.plan.children(""))
     return (f"{home}/{words.DOCUMENT}", f"{home}/{words.JOURNAL}", *phases)
+
+
+def _areas(state: State) -> tuple[dict[str, Any], ...]:
+    """A reviewer writes the review that is due, and nothing else; reviews are written by nobody else of the team."""
+    reviews = [f"{words.home(state)}/{path}/{words.REVIEWS}" for path in state.plan.children("")]
+    others = {"roles": [*words.CREATORS, *words.LEADS], "never": reviews}
+    return {"roles": list(words.REVIEWERS), "only": [words.review_file(state, words.current_phase(state))]}, others
 
 
 DIALECT = Dialect(
@@ -242,6 +253,7 @@ DIALECT = Dialect(
     watched=True,
     beside=lambda document: tuple(f"{words.HOME}/{id_of(document)}/{p}/{words.STATUS_FILE}" for p in words.PHASES),
     guarded=_guarded,
+    areas=_areas,
     travels=True,
     reserved=words.RESERVED_KEYS,
 )

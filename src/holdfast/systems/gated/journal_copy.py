@@ -14,7 +14,7 @@ from holdfast.documents.reconcile import GIT
 from holdfast.engine.ports import AHEAD, FORKED, LARGEST_COPY, UNKNOWN, Entry, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, Refused
 from holdfast.files.replace import durable_write
-from holdfast.git.changes import is_branch_name
+from holdfast.git.changes import is_branch_name, unmerged
 from holdfast.machine.place import read_regular
 from holdfast.systems.gated import words
 from holdfast.systems.seam.wired import Wired
@@ -83,6 +83,9 @@ def take(wired: Wired, slug: str, worktree: str, *, only_look: bool = False) -> 
     data = read(wired, slug, worktree)
     if data is None or is_known(wired, slug, data):
         return None
+    under_way = _merging(wired, slug)
+    if under_way is not None:
+        return under_way
     data = _newest(wired, slug, worktree, data) or data
     try:
         standing = compared(wired, slug, worktree, data)
@@ -102,9 +105,11 @@ def take_over(wired: Wired) -> list[str]:
     """Every journal that extends what is known here is taken; what is wrong with those that cannot be."""
     place, troubles = wired.place, []
     folder = os.path.join(place.worktree, words.HOME)
-    if place.repository is None or git.busy(place.repository) or not os.path.isdir(folder):
+    if place.repository is None or git.busy(place.repository):
         return []
     _finalized_elsewhere(wired)
+    if not os.path.isdir(folder):
+        return []
     for slug in filter(words.is_slug, sorted(os.listdir(folder))):
         if os.path.isfile(os.path.join(folder, slug, words.JOURNAL)):
             wired.prepare()
@@ -150,10 +155,33 @@ def live(wired: Wired, slug: str) -> list[Entry]:
 
 def require_settled(wired: Wired, slug: str) -> None:
     """In the middle of a merge nobody knows yet which journal git brings."""
+    under_way = _merging(wired, slug)
+    if under_way is not None:
+        raise under_way
     operation = git.busy(wired.place.repository) if wired.place.repository else None
     if operation:
         said = f"git is in the middle of a {operation}, and brings a journal of {slug}"
         raise Refused("git_busy", said, remedy=shell("git", "status"), facts={"operation": operation})
+
+
+def _merging(wired: Wired, slug: str) -> Refused | None:
+    """What is said in the middle of a merge that left the files of a workspace for people to resolve.
+
+    Nobody can: they follow from the journal, and a journal is not made of two. The merge is taken back, and Holdfast
+    makes it with the one that a person takes.
+    """
+    repository = wired.place.repository
+    operation = git.busy(repository) if repository else None
+    if repository is None or operation not in ("merge", "rebase", "cherry-pick", "revert"):
+        return None
+    home = os.path.relpath(os.path.join(wired.place.worktree, words.HOME, slug), repository.top)
+    files = unmerged(repository, home)
+    if not files:
+        return None
+    said = f"git is in the middle of a {operation} that left {', '.join(files[:4])} to be resolved"
+    said += ": Holdfast brings both sides together once it is taken back"
+    ways = (shell("git", operation, "--abort"), remedies.recover(slug, text="then"))
+    return Refused("git_busy", said, remedy=ways, facts={"operation": operation, "files": files[:50]})
 
 
 def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:

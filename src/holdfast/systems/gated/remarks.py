@@ -10,7 +10,7 @@ from holdfast.forges.port import Comment, Review, Thread
 from holdfast.systems.gated.words import FEATURE_FOLDER, HOME
 
 BELONGING = frozenset(("OWNER", "MEMBER", "COLLABORATOR"))
-"""How a GitHub calls those who belong to a project."""
+"""How a forge calls those who belong to a project."""
 
 _CODE = "03-implementation"
 _TAB = "    "
@@ -125,7 +125,7 @@ class Standpoint(Value):
 
 
 def second(since: str) -> str:
-    """A moment as a GitHub tells it, to the second and in UTC; nothing stays nothing."""
+    """A moment as a forge tells it, to the second and in UTC; nothing stays nothing."""
     return moment.whole(moment.from_epoch(moment.to_epoch(since) // 1)) if since else ""
 
 

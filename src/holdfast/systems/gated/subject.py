@@ -18,6 +18,7 @@ from holdfast.git.command import git as run
 from holdfast.machine.place import Place, read_regular
 from holdfast.systems.gated import central, words, workspace
 from holdfast.systems.gated.document import DIALECT
+from holdfast.systems.gated.slugs import slug_of
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, require_repository
 from holdfast.systems.seam.wired import Wired
 
@@ -42,12 +43,12 @@ def load(asked: Asked, place: Place) -> Loaded:
     checked_text(text, "description", 4 * LONGEST)
     slug = _slug(asked, text)
     context, begun = {**asked.context, "slug": slug}, (asked.definition.steps[0].id,)
-    return Loaded(asked.definition, text, context, branch=f"feature/{slug}", begun=begun, makes_branch=True)
+    return Loaded(asked.definition, text, context, branch=f"{words.BRANCHES}{slug}", begun=begun, makes_branch=True)
 
 
 def _slug(asked: Asked, text: str) -> str:
     """What the workspace is called: it is part of the paths of all its files."""
-    slug = asked.context.get("slug", "") or words.slug_of(text)
+    slug = asked.context.get("slug", "") or slug_of(text)
     if not words.is_slug(slug):
         said = f"{str(slug)[:80]!r} cannot be the slug of a feature" if slug else "no slug can be made of this title"
         said += f": {words.SHORTEST_SLUG} to {words.LONGEST_SLUG} of a-z, 0-9 and single -"
@@ -72,6 +73,7 @@ def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
     _require_seen(place, f"{home}/{words.DESCRIPTION}")
     if command.branch and git.branch(repository) != command.branch:
         git_changes.require_idle(repository)
+        _require_own_ground(wired, command, git.branch(repository) or "")
     return command
 
 
@@ -128,6 +130,25 @@ def _require_new(wired: Wired, command: cmd.Start, home: str) -> None:
     said = f"{home} is the workspace of a feature already"
     ways = (there, _named_otherwise(remedies.start(command.type, command.subject)))
     raise Refused("workspace_exists", said, remedy=ways, facts={"path": home})
+
+
+def _require_own_ground(wired: Wired, command: cmd.Start, here: str) -> None:
+    """What is begun on the branch of another feature would bring that along in its pull request."""
+    place, repository = wired.place, wired.place.repository
+    assert repository is not None
+    slug = here.removeprefix(words.BRANCHES)
+    is_features = slug != here and os.path.isfile(os.path.join(place.worktree, words.HOME, slug, words.DOCUMENT))
+    known = [entry.id for entry in wired.store.entries() if (entry.dialect, entry.branch) == ("gated", here)]
+    other = next((id for id in (*known, *((slug,) if is_features else ())) if id != command.id), "")
+    if not here or not other:
+        return
+    base = git_changes.default_branch(repository) or Blank("BRANCH")
+    said = f"{here} is the branch of the feature {other}: what begins here would be built on it"
+    ways = (
+        shell("git", "switch", base, text="to begin beside it"),
+        shell("git", "switch", "-c", str(command.branch), text="to build on it"),
+    )
+    raise Refused("on_another_feature", said, remedy=ways, facts={"branch": here, "feature": other})
 
 
 def _require_seen(place: Place, path: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterator
+from _collections_abc import Iterator, Mapping
 
 from holdfast.core import remedies
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import State
+from holdfast.core.value import Any
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.systems.gated import words
 from holdfast.systems.seam.found import Found
@@ -45,9 +46,33 @@ def _journaled(wired: Wired, found: Found) -> bool:
     slug = _slug(found.path)
     data = journal_copy.kept(wired, slug)
     if data is not None and journal_copy.is_known(wired, slug, data):
-        return True
+        return not _is_taken_back(wired, found, data)
     over, id = found.document.get("status") == _FINALIZED, found.id or slug
     return any(entry.id == id and (over or entry.status != _FINALIZED) for entry in wired.store.find(id))
+
+
+def _is_taken_back(wired: Wired, found: Found, journal: bytes) -> bool:
+    """Whether a document says that a cancelled feature goes on, beside a journal that says it is cancelled.
+
+    That is an edit by hand. With an older document, git brings the older journal.
+    """
+    if found.wrong is not None or not _says_that_it_goes_on(found.document):
+        return False
+    from holdfast.systems.seam import returned
+
+    state = returned.known(wired, found)
+    if state is None or state.cancelled is None or not returned.goes_on(wired, state, found):
+        return False
+    return wired.store.examine_copy(journal, found.path).state.cancelled is not None
+
+
+def _says_that_it_goes_on(document: Mapping[str, Any]) -> bool:
+    """An end, an escalation or a word that nobody knows takes nothing back: those are edits, and refused."""
+    try:
+        said: str = words.WORKFLOW.decode(document.get("status"))
+        return said == "in_progress"
+    except HoldfastError:
+        return False
 
 
 def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
@@ -65,6 +90,10 @@ def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
         wrong = journal_copy.take(wired, slug, wired.place.key())
         if wrong is not None:
             raise wrong
+    elif _is_taken_back(wired, found, data):
+        from holdfast.systems.seam import returned
+
+        return returned.take(wired, found)
     elif not or_known:
         said = f"{slug} has a journal here, which goes on from what is in {found.path}"
         facts = {"workflow": slug, "path": found.path}
@@ -84,10 +113,19 @@ def _findings(wired: Wired, state: State) -> Iterator[tuple[HoldfastError, str]]
     wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
     if wrong is not None:
         yield wrong, journal_copy.name(state.id)
+    from holdfast.systems.gated.delivery import clones
+
+    if not words.is_deleted(state) and (said := clones.left(wired, state)):
+        yield Conflict("branch_not_pushed", said, remedy=remedies.go_on(workflow=state.ulid)), ""
+
+
+def _branch(id: str) -> str:
+    return f"{words.BRANCHES}{id}" if words.is_slug(id) else ""
 
 
 UPKEEP = Upkeep(
     name=_slug,
+    branch=_branch,
     lost=_lost,
     recover=_recover,
     journaled=_journaled,

@@ -11,7 +11,12 @@ HOME = "workflow"
 FEATURE_FOLDER = "00-feature"
 DESCRIPTION = f"{FEATURE_FOLDER}/description.md"
 DOCUMENT, STATUS_FILE, JOURNAL = "workflow-state.json", "status.json", "journal.jsonl"
+BRANCHES = "feature/"
+"""How the branch of every feature begins."""
 CANCELLATION = "cancellation.md"
+REVIEWS = "reviews"
+CREATORS, REVIEWERS = ("creator", "*-creator"), ("reviewer", "*-reviewer")
+LEADS = ("orchestrator", "*-orchestrator")
 PHASES = ("01-requirements", "02-architecture", "03-implementation", "04-testing", "05-documentation")
 PENDING, IN_PROGRESS, IN_REVIEW = "pending", "in_progress", "in_review"
 USER_REVIEW, APPROVED, ESCALATED = "user_review", "approved", "escalated"
@@ -41,7 +46,7 @@ OUTPUTS = {
 MARK = "[workflow] "
 """How the message of every commit of a workspace begins."""
 RESERVED_KEYS = ("slug", "workspace", "seeded", "pr_url", "pr_number", "last_reviewed_at", "reviewed_ids")
-RESERVED = ("workflow", "all", "status", "list", "help")
+RESERVED = ("workflow", "all", "status", "list", "help", *PHASES)
 SHORTEST_SLUG, LONGEST_SLUG = 2, 64
 SLUG = Json(rf"^(?!({'|'.join(RESERVED)})$)[a-z0-9]+(-[a-z0-9]+)*$", minLength=SHORTEST_SLUG, maxLength=LONGEST_SLUG)
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
@@ -55,16 +60,6 @@ def is_slug(text: object) -> bool:
         return False
     ends = text[0] in _LETTERS and text[-1] in _LETTERS
     return ends and _SLUG.issuperset(text) and "--" not in text
-
-
-def slug_of(title: str) -> str:
-    """The slug that a title suggests; empty when it leaves none."""
-    spelled = "".join(char if char in _LETTERS else "-" for char in title.lower())
-    found = "-".join(part for part in spelled.split("-") if part)
-    if len(found) > LONGEST_SLUG:
-        cut = found.rfind("-", 0, LONGEST_SLUG + 1)
-        found = found[: cut if cut > 0 else LONGEST_SLUG]
-    return found if is_slug(found) else ""
 
 
 def home(state: State) -> str:
@@ -98,4 +93,4 @@ def outputs(state: State, phase: str) -> dict[str, str]:
 
 def review_file(state: State, phase: str) -> str:
     """Where the review of what was handed in last belongs."""
-    return f"{home(state)}/{phase}/reviews/review-{max(iterations(state, phase), 1)}.md"
+    return f"{home(state)}/{phase}/{REVIEWS}/review-{max(iterations(state, phase), 1)}.md"

@@ -32,6 +32,12 @@ def _commit(state: State, word: str, message: str) -> tuple[str, str]:
     return path, subject_line(path, message)
 
 
+def _apart(wired: Wired, state: State) -> str:
+    from holdfast.systems.gated.delivery import clones
+
+    return "" if words.is_deleted(state) else clones.left(wired, state)
+
+
 _WORKSPACE = f"{__package__}.workspace"
 WORK = Work(
     commit=_commit,
@@ -42,5 +48,7 @@ WORK = Work(
     after_commit=late(_WORKSPACE, "settle"),
     handed_in=late(_WORKSPACE, "wanted"),
     reviewed=late(_WORKSPACE, "reviewed"),
+    before_approval=late(f"{__package__}.delivery.clones", "require_current"),
+    apart=_apart,
     kept=lambda state: (words.home(state),),
 )

@@ -1,7 +1,7 @@
 """The workspace of a feature as the work moves: old reviews archived, the journal copied, everything committed.
 
 Only files of the workspace are committed, whatever else is staged. What cannot be committed now is committed with the
-next move, or by `holdfast continue`.
+next move, or by `holdfast feature continue`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,15 @@ def settle(wired: Wired, before: State | None, after: State, summary: str = "") 
     if words.is_deleted(after) or (before is not None and _shown(before) == _shown(after)):
         return ()
     phase, what = _what(before, after)
-    return commit(wired, after, summary or what, phase)
+    said = commit(wired, after, summary or what, phase)
+    return said or _sent(wired, before, after)
+
+
+def _sent(wired: Wired, before: State | None, after: State) -> tuple[str, ...]:
+    """What people decided is pushed at once, where the remote has the branch; otherwise `feature continue` pushes."""
+    from holdfast.systems.gated.delivery import clones
+
+    return clones.send(wired, after) if clones.decided(before, after) else ()
 
 
 def bring_back(wired: Wired, state: State) -> None:
@@ -190,15 +198,17 @@ def _subjects(repository: git.Repository, state: State, summary: str, phase: str
 
 def uncommitted(_: git.Repository | None, purpose: Purpose, told: Sequence[str]) -> str:
     """The sentence about a commit that is still to be made, by the reason and the subjects that are noted."""
-    again = typed(remedies.named("continue"), Scope(active={purpose.ulid: purpose.workflow}, about=purpose.ulid))
+    again = typed(remedies.go_on(), Scope(active={purpose.ulid: purpose.workflow}, about=purpose.ulid))
     return f"not committed yet: {told[0]} ({again} tries again)"
 
 
 def committed(wired: Wired, state: State, summary: str = "", phase: str = "", more: tuple[str, ...] = ()) -> None:
     """Commits the workspace and `more` paths, on the feature's own branch."""
     base, repository = wired.place.base(state.worktree), wired.on_branch(state)
-    git_changes.require_idle(repository)
     home = words.home(state)
+    if not words.is_deleted(state) and git.busy(repository):
+        journal_copy.require_settled(wired, state.id)
+    git_changes.require_idle(repository)
     if not words.is_deleted(state):
         wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
         if wrong is not None:

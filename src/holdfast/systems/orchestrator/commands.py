@@ -14,7 +14,7 @@ from holdfast.core.value import Any
 from holdfast.documents.learnings import read
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.machine.place import read_regular
-from holdfast.plain.plainjson import parse, spaced
+from holdfast.plain.plainjson import BOM_UTF8, parse, repeated, spaced
 from holdfast.plain.terminal import escape
 from holdfast.systems.orchestrator import subject, words
 from holdfast.systems.orchestrator.rules import supervision
@@ -141,22 +141,31 @@ def _verdict(call: Call) -> dict[str, Any]:
 
 def _answered(said: Mapping[str, Any]) -> dict[str, Any]:
     conflict, plan = said.get("conflict") or {}, said.get("re_plan_required") or {}
-    fixes = said.get("auto_fixes") or []
-    if not isinstance(conflict, Mapping) or not isinstance(plan, Mapping) or not isinstance(fixes, list):
-        raise _bad_answer("conflict and re_plan_required are objects, auto_fixes is a list")
-    affected, changes = plan.get("affected_tasks") or [], plan.get("recommended_changes") or []
-    if not isinstance(affected, list) or not isinstance(changes, list):
-        raise _bad_answer("affected_tasks and recommended_changes are lists")
+    is_plan = said.get("verdict") == "RE_PLAN"
+    fixes = _listed(said.get("auto_fixes"))
+    if not isinstance(conflict, Mapping) or not isinstance(plan, Mapping) or fixes is None:
+        raise _bad_answer("conflict and re_plan_required are objects, auto_fixes is a list", is_plan=is_plan)
+    affected, changes = _listed(plan.get("affected_tasks")), _listed(plan.get("recommended_changes"))
+    if affected is None or changes is None:
+        raise _bad_answer("affected_tasks and recommended_changes are lists", is_plan=is_plan)
     told = [str(conflict.get(name)) for name in ("resolution", "description") if conflict.get(name)]
     told += [text for one in (*changes, *fixes) if (text := _worded(one)) not in told]
     return {
         "verdict": str(said.get("verdict")),
         "conflict_type": str(conflict.get("type") or conflict.get("conflict_type") or ""),
         "resolution": "; ".join(told)[:4000],
+        "severity": str(conflict.get("severity") or "").lower(),
         "fixes": len(fixes),
         "affected": tuple(map(str, affected)),
         "answer": dict(said),
     }
+
+
+def _listed(said: Any) -> list[Any] | None:
+    """A list, also of one text that stands alone; None for anything else."""
+    if isinstance(said, str) and said:
+        return [said]
+    return (said or []) if isinstance(said or [], list) else None
 
 
 def _worded(one: Any) -> str:
@@ -170,6 +179,9 @@ def _read(file: str) -> Mapping[str, Any]:
     data = sys.stdin.buffer.read(LARGEST + 1) if file == "-" else read_regular(file, LARGEST)
     if data is None:
         raise NotFound("no_file", f"there is no file {file[:200]}", remedy=shell("ls", "-l", file[:200]))
+    data = data.removeprefix(BOM_UTF8)
+    if twice := repeated(data):
+        raise _bad_answer(f"it has {twice[0]!r} twice")
     try:
         said = parse(data)
     except ValueError as wrong:
@@ -179,8 +191,11 @@ def _read(file: str) -> Mapping[str, Any]:
     return said
 
 
-def _bad_answer(reason: str) -> UsageError:
+def _bad_answer(reason: str, *, is_plan: bool = False) -> UsageError:
     form = '{"verdict": "AUTO_FIX", "conflict": {"type": "pattern", "resolution": "…"}, "auto_fixes": ["…"]}'
+    if is_plan:
+        more = '"re_plan_required": {"affected_tasks": ["1.1"], "recommended_changes": ["…"]}'
+        form = '{"verdict": "RE_PLAN", "conflict": {"type": "api", "description": "…"}, ' + more + "}"
     return UsageError("bad_verdict", f"this is no supervisor's answer: {reason}", remedy=form)
 
 

@@ -153,7 +153,7 @@ def _milestones(state: State) -> Any:
             "issue_url": str(state.step(path).data.get("issue_url") or ""),
         }
         for number, path in enumerate(words.phases(state))
-        if state.step(path).status in lifecycle.FINISHED and state.step(path).finished_at
+        if state.step(path).status == lifecycle.DONE and state.step(path).finished_at
     ]
 
 

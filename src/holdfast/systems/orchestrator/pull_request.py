@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterator, Mapping
 
-from holdfast.core import lifecycle
+from holdfast.core import lifecycle, moment
 from holdfast.core.state import HELD, State
 from holdfast.core.tasks import COMMIT, TASK
 from holdfast.core.value import Any
@@ -19,7 +19,7 @@ def body(state: State) -> str:
     """Goal, tasks with their criteria, what was skipped, the whole, milestones and what the supervisor found."""
     goal = escape(str(state.context.get("goal") or ""), lines=True).strip()
     parts = [goal, "\n".join(_phases(state)), "\n".join(_whole(state)), "\n".join(_milestones(state))]
-    parts.append("\n".join(_interventions(state)))
+    parts += ["\n".join(_interventions(state)), _bounds(state)]
     name = str(_document(state)).rpartition("/")[2]
     parts.append(f"From the task document `{escape(name)}`." if name else "")
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -31,7 +31,7 @@ def _document(state: State) -> Any:
 
 def _phases(state: State) -> Iterator[str]:
     for phase in words.phases(state):
-        yield f"### {escape(state.plan.step(phase).label)}"
+        yield f"### {escape(state.plan.step(phase).label)}{_skipped(state, phase)}"
         yield ""
         for path in (one for one in state.plan.children(phase) if state.plan.step(one).kind == TASK):
             step, progress = state.plan.step(path), state.step(path)
@@ -49,10 +49,31 @@ def _phases(state: State) -> Iterator[str]:
 
 def _whole(state: State) -> Iterator[str]:
     found = list(_criteria(state, words.REVIEW, "")) if words.REVIEW in state.plan else []
-    if found:
-        yield "### As a whole"
+    left_out = _skipped(state, words.REVIEW)
+    if found or left_out:
+        yield f"### As a whole{left_out}"
         yield ""
         yield from found
+
+
+def _skipped(state: State, path: str) -> str:
+    """That a phase or the review was skipped, and why; empty where it was not."""
+    progress = state.step(path)
+    if progress.status != lifecycle.SKIPPED:
+        return ""
+    return f" – **skipped**{escape(f': {progress.reason}') if progress.reason else ''}"
+
+
+def _bounds(state: State) -> str:
+    """That bounds were extended while the run was under way, and what they are now."""
+    times = sum(entry.get("event") == "extended" for entry in state.history)
+    if not times:
+        return ""
+    cost, time, tries = state.bounds.max_cost, state.bounds.max_time, state.bounds.max_iterations
+    now = [moment.money(cost)] if cost else []
+    now += [moment.span(time)] if time else []
+    now += [f"{tries} tries per task"] if tries else []
+    return f"Bounds were extended {times} time{'' if times == 1 else 's'}; they are now {', '.join(now)}."
 
 
 def _criteria(state: State, path: str, indent: str) -> Iterator[str]:

@@ -26,6 +26,7 @@ CONFLICTS = {
 """Kinds of conflicts: how grave each is, and what has to be done about it."""
 PLAN = "plan"
 SUPERVISOR = "supervisor"
+SEVERITIES = ("critical", "high", "low")
 """The role whose lease may judge the tasks that other agents hold."""
 
 
@@ -59,6 +60,8 @@ class Verdict(Value):
     verdict: str = PASS
     conflict_type: str = ""
     resolution: str = ""
+    severity: str = ""
+    """As the supervisor judged it; else as the kind of conflict has it."""
     fixes: int = 0
     affected: Sequence[str] = ()
     """The tasks that have to be planned anew."""
@@ -90,7 +93,8 @@ def _supervised(draft: Draft, said: Verdict, task: str) -> ev.Owned:
     known, now = supervision(draft.state), draft.facts.now
     values: dict[str, Any] = {"checks": known.checks + 1, "last_check": now}
     if said.conflict_type:
-        severity, action = CONFLICTS[said.conflict_type]
+        usual, action = CONFLICTS[said.conflict_type]
+        severity = said.severity if said.severity in SEVERITIES else usual
         about = {"at": now, "check_type": said.check_type, "task": task, "conflict_type": said.conflict_type}
         found = {**about, "severity": severity, "action": action.lower(), "resolution": said.resolution}
         values |= {"conflicts": known.conflicts + 1, "interventions": [*known.interventions, found][-KEPT:]}

@@ -21,10 +21,10 @@ def task(state: State, path: str) -> TaskText:
     step, context = state.plan.step(path), state.context
     file = str(context.get("task_doc") or "")
     if step.kind == TASK:
-        return TaskText(step.description or step.label, file, tuple(_supervised(state, path)))
+        return TaskText(step.description or step.label, file, asked=tuple(_supervised(state, path)))
     review = state.plan.step(REVIEW).checks if path == PLAN and REVIEW in state.plan else ()
     text = " – ".join(filter(None, (str(context.get("goal") or ""), step.description)))
-    return TaskText(text, file, tuple(check.text for check in review))
+    return TaskText(text, file, at_end=tuple(check.text for check in review))
 
 
 def _supervised(state: State, path: str) -> Iterator[str]:

@@ -190,10 +190,10 @@ def commit(
     without the files.
     """
     if state.bound(path):
-        from holdfast.systems.seam import worktrees
+        from holdfast.systems.seam import seen, worktrees
 
         made = _commit(wired, worktrees.enter(wired, state, path), path, message, paths, again)
-        worktrees.seen(wired, state, path)
+        seen.keep(wired, state, path)
         return made
     return _commit(wired, state, path, message, paths, again)
 
@@ -329,7 +329,7 @@ def _pull_request(wired: Wired, repository: git.Repository, state: State, path: 
 
     if not publishing.push(forge, repository, branch):
         said = f"{branch} is the branch that pull requests go into: it is not pushed"
-        ways = _as_another(wired, repository, state, path, branch)
+        ways = _as_another(wired, forge, repository, state, path, branch)
         raise Refused("head_is_base", said, remedy=ways, facts={"branch": branch})
     made = forge.open(branch, base, _title(state), body(wired, repository, state))
     return _opened(wired, state, path, made.number, made.url, run_by="engine")
@@ -354,6 +354,9 @@ def _require_published(repository: git.Repository, state: State, path: str, url:
         return
     from holdfast.forges.addresses import push_command
 
+    if git_changes.remote(repository, branch) is None:
+        said = f"{branch} is not pushed: the repository has no remote, so no pull request has {head[:12]}"
+        raise Refused("not_pushed", said, remedy=_without_remote(path), facts={"branch": branch, "head": head})
     said = f"{branch} is not pushed: no branch of a remote has {head[:12]}, as far as git knows here"
     push = Remedy(text=push_command(branch, git_changes.remote(repository, branch) or "origin"))
     ways = (push, remedies.done(path, given={"url": url}, text="then"))
@@ -385,27 +388,41 @@ def _by_hand(
     made = remedies.done(path, given={"url": Blank("URL")})
     remote = git_changes.remote(repository, branch)
     if remote is None:
-        add = Remedy(text="give the repository its remote, with git remote add")
-        return made.replace(text="if the pull request was made elsewhere"), add
+        return _without_remote(path, _body_file(wired, repository, state))
     if publishing.is_base(forge, repository, branch):
-        return _as_another(wired, repository, state, path, branch)
+        return _as_another(wired, forge, repository, state, path, branch)
     text = _body_file(wired, repository, state)
     base = _base(forge, repository, branch)
     typed = Remedy(text=forge.typed(branch, _title(state), base, text))
-    page = forge.page(branch, base) if forge.name == "none" else ""
-    opening = f"then open {page}" + (f" and take the text of {text}" if text else "")
-    return typed, *((Remedy(text=opening),) if page else ()), made.replace(text="then")
+    return typed, *_opening(forge, text), made.replace(text="then")
 
 
-def _as_another(wired: Wired, repository: git.Repository, state: State, path: str, branch: str) -> tuple[Remedy, ...]:
+def _without_remote(path: str, text: str = "") -> tuple[Remedy, ...]:
+    """Nothing can be pulled from a repository without a remote: it gets one, or a person does without the request."""
+    add = shell("git", "remote", "add", "origin", Blank("URL"))
+    kept = f"the text of the pull request is in {text}; give the repository its remote" if text else ""
+    skip = remedies.skip(path, text="to do without a pull request", who="person")
+    return add.replace(text=kept), remedies.done(path, text="then"), skip
+
+
+def _opening(forge: Forge, text: str) -> tuple[Remedy, ...]:
+    """What a person does where no command opens the pull request, as of a remote that is a folder."""
+    taken = f" and take the text of {text}" if text else ""
+    said = f"then open the pull request where the repository is served{taken}"
+    return (Remedy(text=said),) if forge.is_served_by_path else ()
+
+
+def _as_another(
+    wired: Wired, forge: Forge, repository: git.Repository, state: State, path: str, branch: str
+) -> tuple[Remedy, ...]:
     """What is on the base gets a branch of its own, whose pull request goes into the base."""
     name, text = Blank("NAME"), _body_file(wired, repository, state)
     remote = git_changes.remote(repository, branch) or "origin"
     push = (shell("git", "branch", name), shell("git", "push", remote, name, text="then"))
     said = ("--body-file", text) if text else ("--body", "")
     words = ("--base", branch, "--title", _title(state), *said)
-    request = shell("gh", "pr", "create", "--head", name, *words, text="then")
-    return *push, request, remedies.done(path, given={"url": Blank("URL")}, text="then")
+    request = _opening(forge, text) or (shell("gh", "pr", "create", "--head", name, *words, text="then"),)
+    return *push, *request, remedies.done(path, given={"url": Blank("URL")}, text="then")
 
 
 def _title(state: State) -> str:

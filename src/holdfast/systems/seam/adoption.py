@@ -10,7 +10,7 @@ from holdfast.core import lifecycle, remedies
 from holdfast.core.definition import Bounds, Definition
 from holdfast.core.facts import Facts
 from holdfast.core.patterns import matches
-from holdfast.core.remedy import Blank
+from holdfast.core.remedy import Blank, typed
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.files import SETTLED_AFTER
@@ -28,6 +28,7 @@ from holdfast.systems.seam.found import (
     look,
     orphaned,
     refusal_of_adoption,
+    unplaced,
     unreadable,
 )
 from holdfast.systems.seam.registry import conduct_of, subject, systems, upkeep
@@ -96,15 +97,19 @@ def adopt_at_once(wired: Wired) -> list[str]:
     wrong = []
     for card in systems():
         try:
-            found = orphaned(wired, only=card.name) if card.adopt_at_once else []
+            found, second = unplaced(wired, only=card.name) if card.adopt_at_once else ([], [])
         except HoldfastError as refusal:  # of a journal: the other workflows are there all the same
             wrong.append(refusal.message)
             continue
-        for one in found:
+        for one in (*second, *found):
             try:
-                _adopted(wired, one)
+                if one in second:
+                    returned.take_second(wired, one)
+                else:
+                    returned.tell_namesake(wired, _adopted(wired, one))
             except HoldfastError as refusal:
-                wrong.append(refusal.message)
+                form = f": write it again as JSON; its form: {typed(remedies.schema(card.name))}"
+                wrong.append(f"{refusal.message}{form if one.is_broken else ''}")
     return wrong
 
 

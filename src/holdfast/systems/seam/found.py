@@ -71,7 +71,9 @@ def look(worktree: str, path: str, spoken: Dialect) -> Found:
         return found.replace(data=data, document=whole, overlooked=overlooked)
     if read := lenient(data):
         return found.replace(data=data, document=read[0], overlooked=read[1])
-    return found.replace(data=data, wrong=_broken(found, "is not a JSON object"))
+    from holdfast.plain.lenient import fault
+
+    return found.replace(data=data, wrong=_broken(found, f"is not a JSON object ({fault(data)})"))
 
 
 def parsed(data: bytes) -> Mapping[str, Any] | None:
@@ -118,6 +120,13 @@ def orphaned(wired: Wired, running: Iterable[State] | None = None, *, only: str 
 
     `running` are the states of the active workflows, where they are known already; `only` is a dialect.
     """
+    return unplaced(wired, running, only=only)[0]
+
+
+def unplaced(
+    wired: Wired, running: Iterable[State] | None = None, *, only: str = ""
+) -> tuple[list[Found], list[Found]]:
+    """The same, and those that are a second document of an active workflow."""
     worktree = wired.place.worktree
     files = [pair for card in ([system(only)] if only else systems()) for pair in _files(worktree, card)]
     if running is None:
@@ -128,7 +137,8 @@ def orphaned(wired: Wired, running: Iterable[State] | None = None, *, only: str 
         ids = {state.id for state in here}
         known = {dialect(state.dialect).document.path(state) for state in here}
     found = [look(worktree, path, dialect(name)) for path, name in files if path not in known]
-    return [one for one in found if not (one.id in ids or upkeep(one.dialect.name).journaled(wired, one))]
+    orphans = [one for one in found if not (one.id in ids or upkeep(one.dialect.name).journaled(wired, one))]
+    return orphans, [one for one in found if one.id in ids]
 
 
 def _files(worktree: str, card: System) -> list[tuple[str, str]]:
@@ -240,10 +250,11 @@ def _known(wired: Wired, paths: list[str]) -> set[str]:
     """Which of these paths are documents of active workflows. Most are named after the id; others must be asked."""
     running = active(wired)
     patterns = [(os.path.basename(one), entry) for entry in running for one in system(entry.dialect).patterns]
-    named = {name.replace("*", entry.id): entry.ulid for name, entry in patterns if "*" in name}
-    known = {path for path in paths if os.path.basename(path) in named}
+    named = {name.replace("*", entry.id): entry for name, entry in patterns if "*" in name}
+    usual = {path: named.get(os.path.basename(path)) for path in paths}
+    known = {path for path, entry in usual.items() if entry and upkeep(entry.dialect).touched(entry) in ("", path)}
     if len(known) < len(paths):
-        seen = {named[os.path.basename(path)] for path in known}
+        seen = {entry.ulid for path in known if (entry := usual[path])}
         rest = loaded(wired, [entry.ulid for entry in running if entry.ulid not in seen])
         known |= {dialect(state.dialect).document.path(state) for state in rest}
     return known

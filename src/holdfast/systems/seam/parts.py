@@ -214,6 +214,8 @@ class Work(Value):
     """The changed files that are left out of these because agents of other steps have locked them."""
     kept: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())
     """The system's files that lie among the project's own."""
+    before_approval: Callable[[Wired, State], tuple[str, ...]] = staticmethod(lambda _wired, _state: ())
+    """Called before an approval is decided; refuses where others went on, and gives what the user should be told."""
     apart: Callable[[Wired, State], str] = staticmethod(lambda _wired, _state: "")
     """What is wrong between the state and git; empty when all is well."""
 
@@ -263,6 +265,8 @@ class Upkeep(Value):
         lambda _wired, _state: iter(())
     )
     """What doctor reports of a workflow: what is wrong, and with which file."""
+    branch: Callable[[str], str] = staticmethod(lambda _: "")
+    """The branch that a workflow of this id is worked on, where the system makes one for it."""
     touched: Callable[[Entry], str] = staticmethod(lambda _: "")
     """A further file whose time is activity of the workflow."""
     sources: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())

@@ -86,7 +86,7 @@ def how(check: Check, evidence: Evidence) -> str:
     import shlex
 
     test = str(evidence.data.get("test") or "")
-    word = "passed" if evidence.passed else "failed"
+    word = f"passed{provenance.with_figures(evidence)}" if evidence.passed else "failed"
     if check.test == "fails" and evidence.passed:
         word = "the test failed, as it must"
     named = f" (`{_code(test)}`)" if test else ""
@@ -94,7 +94,8 @@ def how(check: Check, evidence: Evidence) -> str:
         return f"{word}{named}, only claimed by a document, not run by Holdfast"
     if evidence.run_by != "engine":
         return f"{word}{named}, reported by {_plain(evidence.by or 'somebody')}, not run by Holdfast"
-    command = f" `{_code(shlex.join(check.run))}`" if check.run else ""
+    words = str(evidence.data.get(provenance.COMMAND) or shlex.join(check.run))
+    command = f" `{_code(words)}`{f' in `{_code(check.folder)}`' if check.folder else ''}" if words else ""
     origin = provenance.typed(check.by) if check.run else ""
     command += f" ({_plain(origin)})" if origin else ""
     seen = provenance.how(evidence)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, moment, queries, remedies
 from holdfast.core.definition import Definition
 from holdfast.core.facts import Facts
+from holdfast.core.remedy import Scope, typed
 from holdfast.core.state import Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.spec import Dialect
@@ -102,3 +104,48 @@ def reopened(wired: Wired, entry: Entry) -> State | None:
     back = [one for one in orphaned(wired, only=entry.dialect) if one.id == entry.id and one.wrong is None]
     states = ((one, known(wired, one)) for one in back)
     return next((take(wired, one) for one, state in states if state and state.ulid == entry.ulid), None)
+
+
+def take_second(wired: Wired, found: Found) -> None:
+    """A second document of an active workflow, which began when it did: an edit, where it is the newer of the two.
+
+    A copy of what the workflow's own document said is left alone.
+    """
+    state = known(wired, found)
+    if state is None or not queries.is_active(state):
+        return
+    path = found.dialect.document.path(state)
+    full, other = wired.documents.full(state, path), wired.documents.full(state, found.path)
+    is_there = os.path.lexists(full)
+    if is_there and wired.documents.recognition.ever_wrote(
+        state, path, digest(found.data), lambda past: wired.engine.is_base(past, found.document)
+    ):
+        return
+    said = f"{found.path} is a second document of {state.id}, whose own is {path}"
+    said = said if is_there else f"{found.path} is the document of {state.id}, whose place is {path}"
+    if is_there and os.stat(other).st_mtime < os.stat(full).st_mtime:
+        said += ", and older: it changes nothing"
+        if all(alert.message != said for alert in state.alerts):
+            wired.execute(state.ulid, cmd.Alarm(Alert(wired.world.now(), "second_document", said, found.path)), FILE)
+        return
+    state = wired.reconciler.reconcile(state) if is_there else state
+    kept = wired.documents.quarantine(found.path, found.data, said)
+    durable_write(full, found.data, mode=found.dialect.mode)
+    remove(other)
+    said += ": it was taken as an edit of that one, and removed" if is_there else ": it was put back there"
+    state = wired.reconciler.reconcile(state, complete=True)
+    wired.execute(state.ulid, cmd.Alarm(Alert(wired.world.now(), "second_document", said, path, kept)), FILE)
+
+
+def tell_namesake(wired: Wired, state: State) -> None:
+    """Another active workflow of the same name may be the same work, begun a second time."""
+    named = (state.title or "").casefold()
+    same = [e for e in wired.store.active() if (e.dialect, e.worktree) == (state.dialect, state.worktree)]
+    other = next((e for e in same if e.ulid != state.ulid and (e.title or "").casefold() == named), None)
+    if other is None or not queries.is_active(state):
+        return
+    given_up = typed(remedies.cancel(workflow=other.ulid), Scope(active={other.ulid: other.id}, about=other.ulid))
+    said = (
+        f"{other.id} is active too and has the same name, but another created_at. If this is the same work: {given_up}"
+    )
+    wired.execute(state.ulid, cmd.Alarm(Alert(wired.world.now(), "same_name", said)), FILE)

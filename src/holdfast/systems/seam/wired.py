@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from holdfast.core.commands import Command, Equip
     from holdfast.core.definition import Check, Definition
     from holdfast.core.gates import Unmet
+    from holdfast.core.remedy import Remedy
     from holdfast.core.state import Actor, Alert, State
     from holdfast.definitions import Catalogue
     from holdfast.documents.files import Documents
@@ -88,12 +89,19 @@ class Wired(Value):
     def on_branch(self, state: State) -> git.Repository:
         """The repository of a workflow, which has to be on the workflow's branch."""
         repository = self.repository(state.worktree)
-        here = git.branch(repository)
-        if state.branch and here != state.branch:
-            from holdfast.core.refusals import branch_mismatch
-
-            raise branch_mismatch(state, here)
+        if state.branch and git.branch(repository) != state.branch:
+            raise self.branch_mismatch(state)
         return repository
+
+    def branch_mismatch(self, state: State, fresh: Remedy | None = None) -> HoldfastError:
+        """What is said where another branch than the workflow's is checked out."""
+        from holdfast.core.refusals import branch_mismatch
+        from holdfast.git.changes import has_branch
+
+        repository = git.find(self.place.base(state.worktree))
+        here = git.branch(repository) if repository else self.place.branch()
+        is_there = repository is None or has_branch(repository, state.branch or "")
+        return branch_mismatch(state, here, fresh, is_there=is_there)
 
     def recorded(self, state: State, path: str) -> None:
         """The journal has the commit that was made for a step: nothing of it is left to record."""

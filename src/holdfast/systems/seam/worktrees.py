@@ -10,7 +10,7 @@ from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.briefing import LeftWork
 from holdfast.core.names import is_name
 from holdfast.core.remedy import Blank, shell, typed
-from holdfast.core.state import COMMITS, Alert, Lease, State
+from holdfast.core.state import COMMITS, Lease, State
 from holdfast.core.tasks import TASK
 from holdfast.errors import Conflict, HoldfastError, Refused, UsageError
 from holdfast.git import bringing, exclude, linked, pins
@@ -68,14 +68,15 @@ def _name(state: State, path: str) -> str:
     """A folder for the workflow and one for the step, in letters that paths and branches may have."""
     own = state.plan.step(path).id
     same = [one for one in state.plan.paths if state.plan.step(one).id == own]
-    name = f"{_plain(state.id, state.ulid)}/{own if len(same) == 1 else path.replace('/', '+')}"
+    name = f"{plain(state.id, state.ulid)}/{own if len(same) == 1 else path.replace('/', '+')}"
     if not is_branch_name(f"{BRANCHES}/{name}"):
         said = f"{path} cannot be the name of a branch"
         raise UsageError("bad_branch_name", said, remedy="start the agent without --worktree", facts={"step": path})
     return name
 
 
-def _plain(id: str, ulid: str) -> str:
+def plain(id: str, ulid: str) -> str:
+    """The name of a workflow in the names of branches and pins."""
     return id if is_name(id, _LONGEST_NAME) and is_branch_name(id) else ulid
 
 
@@ -202,24 +203,19 @@ def _uncommitted(state: State, path: str, top: str, files: list[str]) -> Refused
     return Refused("uncommitted_work", said, remedy=way, facts={"step": path, "files": files[:50]})
 
 
-def seen(wired: Wired, state: State, path: str) -> None:
+def pin_seen(wired: Wired, lease: Lease) -> None:
     """Keeps what Holdfast saw in the worktree of a step, whatever an agent does to it afterwards."""
-    lease = state.bound(path)
-    repository = linked.found(_path(wired, lease)) if lease else None
-    if lease and repository:
-        try:
-            safe = tip(repository, lease.into) or ""
-            pins.pin(repository, _of(lease, "seen"), f"Seen in the worktree of {path}", safe)
-        except HoldfastError as failure:  # what was seen counts all the same
-            said = f"what lies in {lease.worktree} could not be pinned: {failure.message}"
-            wired.noticed.append(Alert(wired.world.now(), "not_pinned", said))
+    repository = linked.found(_path(wired, lease))
+    if repository:
+        safe = tip(repository, lease.into) or ""
+        pins.pin(repository, _of(lease, "seen"), f"Seen in the worktree of {lease.step}", safe)
 
 
 def left_work(wired: Wired, state: State) -> tuple[LeftWork, ...]:
     """The work that agents left of steps that are not finished, where no commit has it by now."""
     repository = wired.place.repository
     found: dict[str, list[pins.Pin]] = {}
-    for one in pins.listed(repository, f"left/{_plain(state.id, state.ulid)}") if repository else ():
+    for one in pins.listed(repository, f"left/{plain(state.id, state.ulid)}") if repository else ():
         found.setdefault(one.ref.removeprefix(f"{pins.PINS}left/").rpartition("/")[0], []).append(one)
     if repository is None or not found:
         return ()

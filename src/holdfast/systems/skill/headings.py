@@ -24,8 +24,10 @@ _KNOWN = (
     (ASIDE, rf"{_NOT_NOW}|related(?: (?:work|issues|tasks|links|to))?"),
     (ASIDE, r"(?:(?:review|reviewer|pr|pull request|release)(?:'s)? check ?list|check ?list for .*review.*)"),
     (ASIDE, r"(?:pre-?)?submission check ?list|before (?:you )?(?:submit|submitting|open|opening)\b.*"),
-    (CRITERIA, r"(?:user |business )?acceptance(?: criteri(?:a|on)| tests?| check ?list)?"),
-    (CRITERIA, r"(?:(?:success|exit|completion) )?criteri(?:a|on)"),
+    (ASIDE, r"cancell?ed|dropped|abandoned|rejected|descoped|superseded|obsolete|removed|won't fix|wontfix"),
+    (CRITERIA, r"(?:user |business )?acceptance(?: criteri(?:a|on)| tests?| check ?list| scenarios?)?|acs?"),
+    (CRITERIA, r"(?:(?:success|exit|completion) )?criteri(?:a|on)|success (?:metrics?|measures?|indicators?)"),
+    (CRITERIA, r"(?<![\d.)] )verification(?: check ?list)?"),  # a numbered one is a phase of the work
     (ASIDE, languages.ASIDE),
     (CRITERIA, languages.CRITERIA),
 )  # fmt: skip

@@ -11,7 +11,7 @@ SYSTEM = System(
     unversioned=("workspace/sessions",),
     patterns=("workspace/workflow-state/*.json", "workspace/sessions/*/workflow-state/*.json"),
     wakes=(".holdfast/sessions",),
-    loads={"scene": Conduct(grounded=True), "plan": Conduct()},
+    loads={"scene": Conduct(grounded=True), "plan": Conduct(grounded=True, binding=True)},
     actions={"blueprint": "blueprint_path", "constraints": "constraints"},
     shares="subject",
 )

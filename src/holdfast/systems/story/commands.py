@@ -80,6 +80,14 @@ def keep(call: Call) -> None:
     call.answer({"session": name, "path": path}, lambda: call.ok(f"{path} of {name} will replace the project's"))
 
 
+def drop(call: Call) -> None:
+    sessions, name = _used(call)
+    path, kept = sessions.drop(name, _file(call))
+    aside = f"; its copy is kept as {kept}" if kept else ""
+    said = {"session": name, "path": path, "kept": kept}
+    call.answer(said, lambda: call.ok(f"{path} is the project's again in {name}{aside}"))
+
+
 def retry(call: Call) -> None:
     sessions, name = _used(call)
     note = sessions.retry(name, _file(call), call.args.reason)
@@ -95,7 +103,12 @@ def commit(call: Call) -> None:
         if done["committed"]:
             already = " already" if done.get("already") else ""
             return "\n".join([call.ok(f"session {name} is committed{already}"), *lines])
-        onward = "resolve the conflicts first" if done["conflicts"] else f"holdfast session commit {name} --force"
+        sides = f"holdfast session keep PATH --session {name}, or holdfast session drop PATH --session {name}"
+        twice = [one["workflow_id"] for one in done["conflicts"] if "workflow_id" in one]
+        ways = [sides] if len(twice) < len(done["conflicts"]) else []
+        ways += [f"holdfast cancel {id}" for id in twice[:1]]
+        first = f"resolve the conflicts first: {'; '.join(ways)}"
+        onward = first if done["conflicts"] else f"holdfast session commit {name} --force"
         return "\n".join([f"A commit of {name} would change:", *(lines or ["  nothing"]), f"→ {onward}"])
 
     call.answer(done, text)

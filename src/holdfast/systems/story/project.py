@@ -34,9 +34,12 @@ def planned(context: Mapping[str, Any]) -> dict[str, Any]:
         message = f"level is one of {', '.join(LEVELS)}"
         raise UsageError("bad_level", message, remedy=_planning(context, "scene", Blank("|".join(LEVELS))))
     needed = _NEEDED[level]
+    context = {name: _number(value) for name, value in context.items()}
     wrong = [name for name in needed if not _is_number(context.get(name))]
     if wrong:
-        said = f"a {level}'s plan needs {' and '.join(wrong)}, a number from 1 to 99"
+        said = (
+            f"the plan of {'an' if level == 'act' else 'a'} {level} needs {' and '.join(wrong)}, a number from 1 to 99"
+        )
         raise UsageError("bad_number", said, remedy=_planning(context, level, level))
     return {"level": level, **{name: context[name] for name in needed}}
 
@@ -91,6 +94,13 @@ def blueprint(root: str, scene: str, session: str = "") -> str:
         ways = (f"write acts/act-N/{inner}", plan.given(session=session).replace(text="plan the scene"))
         raise Refused("no_blueprint", said, remedy=ways, facts={"scene": scene, "looked_for": f"acts/act-*/{inner}"})
     return next(iter(found))
+
+
+def is_blueprint(path: str, scene: str) -> bool:
+    """Whether a path is where the blueprint of a scene belongs, in some act."""
+    parts = path.split("/")
+    inner = f"chapters/chapter-{scene[:2]}/scenes/scene-{scene}-blueprint.md".split("/")
+    return parts[:1] == ["acts"] and parts[1:2] != [] and parts[1].startswith("act-") and parts[2:] == inner
 
 
 def _place_of(root: str, scene: str) -> dict[str, int]:
@@ -155,6 +165,12 @@ def constraints(root: str, path: str, session: str = "") -> list[str]:
         way = f'write a heading "## Constraints" with at least one list item into {path}'
         raise Refused("no_constraints", f"{path} {lacks}", remedy=way, facts={"path": path})
     return items
+
+
+def _number(value: object) -> object:
+    """A number that is given as text is the number."""
+    is_digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 3
+    return int(str(value)) if is_digits else value
 
 
 def _is_number(value: object) -> bool:

@@ -78,6 +78,8 @@ def _report(said: Mapping[str, Any], counted: tuple[int, int] | None) -> Iterato
         elif name in names[:number]:
             yield f"results[{number}].validator", f"{name} is named twice"
         yield from _word(f"results[{number}].status", one.get("status"))
+        if one.get("status") == PASS:
+            yield from _passes(f"results[{number}]", one)
     passed = sum(one.get("status") == PASS for one in results or ())
     if results is not None:
         yield from _counts(said, len(results), passed)
@@ -87,6 +89,17 @@ def _report(said: Mapping[str, Any], counted: tuple[int, int] | None) -> Iterato
         yield "overall_status", f"is {PASS}, and {len(results) - passed} of the validators did not pass"
     yield from _issues(said, status)
     yield from _warnings(said, counted)
+
+
+def _passes(at: str, one: Mapping[str, Any]) -> Iterator[Mistake]:
+    """What keeps the result of a validator from passing, wherever it lists that."""
+    if one.get("blocking_issues"):
+        yield f"{at}.blocking_issues", f"a validator does not say {PASS} with blocking issues"
+    for key, listed in one.items():
+        for number, issue in enumerate(listed if isinstance(listed, list) and key != "blocking_issues" else ()):
+            severity = str(issue.get("severity", "")).lower() if isinstance(issue, Mapping) else ""
+            if severity in BLOCKING:
+                yield f"{at}.{key}[{number}].severity", f"a validator does not say {PASS} with what is {severity}"
 
 
 def _counts(said: Mapping[str, Any], run: int, passed: int) -> Iterator[Mistake]:

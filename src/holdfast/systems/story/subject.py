@@ -52,7 +52,7 @@ def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
     wanted, runs = plans.parent_of(wired, command.context, command.session)
     if wanted is None:
         return command
-    approved = plans.approved(wired, runs)
+    approved = plans.approved(wired, runs, command.session)
     if approved:
         parent, seal = approved
         return command.replace(parent=parent.ulid, parent_seal=seal)
@@ -61,7 +61,7 @@ def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
         plan = remedies.start("story/planning", values=wanted, session=command.session)
         unmet = Unmet("requires", name, "is not approved", (plan,))
     else:
-        unmet = plans.unapproved(wired, runs)
+        unmet = plans.unapproved(wired, runs, command.session)
     said = f"the plan of {name} {unmet.message}, and {command.subject} builds on it"
     running = next((state for state in runs if queries.is_active(state)), None)
     facts = {"needed": name, "running": running.id if running else None}

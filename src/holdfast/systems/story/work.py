@@ -12,7 +12,7 @@ from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, Refused
 from holdfast.machine.place import read_regular
 from holdfast.plain.digest import digest
-from holdfast.plain.plainjson import object_in
+from holdfast.plain.plainjson import BOM_UTF8, object_in
 from holdfast.systems.seam.parts import Acted, Handing, Order, Work, late
 from holdfast.systems.seam.wired import Wired
 from holdfast.systems.story import project as stories
@@ -64,7 +64,7 @@ def _ran(wired: Wired, state: State, path: str, handing: Handing) -> dict[str, i
 
     file = handing.artifacts.get(REPORT) if state.plan.step(path).result == REPORT else None
     data = read_regular(os.path.join(wired.place.base(state.worktree), file), stories.LARGEST) if file else None
-    listed = (object_in(data) or {}).get("results")
+    listed = (object_in((data or b"").removeprefix(BOM_UTF8)) or {}).get("results")
     return {RAN: len(listed)} if isinstance(listed, list) and listed else {}
 
 

@@ -66,6 +66,37 @@ def test_a_conflict_has_its_exit_code_and_is_settled_by_keep(holdfast, root):
     assert (root / "acts/one.md").read_text() == "mine\n"
 
 
+def test_the_ways_out_of_a_conflict_are_about_the_session_that_has_it(holdfast, root):
+    for name in ("s1", "s2"):
+        holdfast("session", "create", name)
+        holdfast("session", "write", "acts/one.md", "--session", name, given=f"of {name}\n")
+    (root / "acts/one.md").write_text("late\n")
+    holdfast("session", "use", "s2")
+    error = holdfast("session", "commit", "s1", "--force", "--json", code=5)["error"]
+    ways = [one["command"] for one in error["remedies"] if "command" in one]
+    sides = [f"holdfast session {side} acts/one.md --session s1" for side in ("keep", "drop")]
+    assert ways == sides
+    holdfast(*ways[0].split()[1:])
+    assert holdfast("session", "commit", "s2", "--force", "--json", code=5)["error"]["code"] == "session_conflict"
+    assert (root / "acts/one.md").read_text() == "late\n"
+
+
+def test_a_copy_that_is_dropped_is_kept_aside_and_the_project_s_file_holds(holdfast, root):
+    holdfast("session", "create", "s")
+    holdfast("session", "write", "acts/one.md", "--session", "s", given="mine\n")
+    holdfast("session", "delete", "acts/two.md", "--session", "s")
+    (root / "acts/one.md").write_text("theirs\n")
+    (root / "acts/two.md").write_text("theirs\n")
+    error = holdfast("session", "commit", "s", "--force", "--json", code=5)["error"]
+    assert "PATH" in error["remedy"]
+    kept = holdfast("session", "drop", "acts/one.md", "--session", "s", "--json")["kept"]
+    assert (root / kept).read_text() == "mine\n"
+    assert holdfast("session", "drop", "acts/two.md", "--session", "s", "--json")["kept"] == ""
+    assert holdfast("session", "drop", "acts/two.md", "--session", "s", "--json", code=4)["error"]["code"] == "no_file"
+    holdfast("session", "commit", "s", "--force")
+    assert [(root / f"acts/{name}.md").read_text() for name in ("one", "two")] == ["theirs\n"] * 2
+
+
 def test_leaving_a_session_and_having_none(holdfast):
     assert holdfast("session", "use", "--json", code=2)["error"]["code"] == "bad_usage"
     assert holdfast("session", "status", "--json", code=4)["error"]["code"] == "no_session"

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process"
 
 const HOOK = ["holdfast", "hook"]
 const PATIENCE = 5000
+const PLAIN = new Set(["build", "plan"])
 
 // One event in, the hook's answer out; whatever goes wrong, opencode goes on as if there were none.
 function ask(event, cwd) {
@@ -38,7 +39,15 @@ export const Holdfast = async ({ client, directory, worktree }) => {
   const compacted = new Set() // sessions that lost their context and have not been told since
   const children = new Set() // sessions of subagents: the agent that started them tells them
   const working = new Set() // sessions that were at work in this process
+  const agents = new Map() // the agent that each session runs as: calls of tools do not say it
   const event = (name, session, more) => ask({ hook_event_name: name, session_id: session ?? "", ...more }, folder)
+
+  // A call as the hook knows it. The agents that a host begins with have no role.
+  const call = (input, given) => {
+    const agent = agents.get(input.sessionID)
+    const role = agent && !PLAIN.has(agent) ? { agent_type: agent } : {}
+    return { tool_name: input.tool, tool_input: given ?? {}, ...role }
+  }
 
   return {
     // There is no event for the end of a session: when the process ends, so do those that worked in it.
@@ -48,6 +57,8 @@ export const Holdfast = async ({ client, directory, worktree }) => {
 
     "chat.message": async (input, output) => {
       working.add(input.sessionID)
+      const agent = output?.message?.agent ?? input.agent
+      if (typeof agent === "string") agents.set(input.sessionID, agent)
       const prompt = (output?.parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("\n")
       await event("UserPromptSubmit", input.sessionID, { prompt })
       context.delete(input.sessionID)
@@ -72,14 +83,13 @@ export const Holdfast = async ({ client, directory, worktree }) => {
     "tool.execute.before": async (input, output) => {
       // One server works for all sessions: it has to be told whose call this is.
       if (input.tool.startsWith("holdfast_")) output.args = Object.assign(output.args ?? {}, { _session: input.sessionID })
-      const call = { tool_name: input.tool, tool_input: output.args ?? {}, tool_use_id: input.callID ?? "" }
-      const answer = said(await event("PreToolUse", input.sessionID, call)).hookSpecificOutput
+      const asked = { ...call(input, output.args), tool_use_id: input.callID ?? "" }
+      const answer = said(await event("PreToolUse", input.sessionID, asked)).hookSpecificOutput
       if (answer?.permissionDecision === "deny") throw new Error(answer.permissionDecisionReason)
     },
 
     "tool.execute.after": async (input, output) => {
-      const call = { tool_name: input.tool, tool_input: input.args ?? {} }
-      const told = said(await event("PostToolUse", input.sessionID, call)).hookSpecificOutput?.additionalContext
+      const told = said(await event("PostToolUse", input.sessionID, call(input, input.args))).hookSpecificOutput?.additionalContext
       if (told && output) output.output = `${output.output ?? ""}\n${told}`
       context.delete(input.sessionID)
     },
@@ -98,8 +108,7 @@ export const Holdfast = async ({ client, directory, worktree }) => {
         compacted.add(session)
         await event("PostCompact", session, { trigger: "auto" })
       } else if (told?.type === "session.deleted") {
-        context.delete(session)
-        working.delete(session)
+        for (const known of [context, working, agents]) known.delete(session)
         await event("SessionEnd", session, { reason: "deleted" })
       } else if (told?.type === "session.idle" && !children.has(session)) {
         const answer = said(await event("Stop", session, {}))

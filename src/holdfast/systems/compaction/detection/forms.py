@@ -10,6 +10,10 @@ from holdfast.systems.compaction.detection import numerals, prose, words
 _UNDERLINE = r" {0,3}(=+|-{2,})\s*"
 _NO_HEADING = r"\s*(?:$|[-*+>|#•]|[0-9]{1,3}[.)]\s|-{3,}|(?:\*\*|__)?[\w -]{1,30}(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s)"
 _PART_TITLE = rf"(?i)\s*(?:{numerals.KIND})\s*#?(?:[0-9]|\w+\s*[:：])"
+_SUMMARY = (
+    rf"(?i)^\s*(?:<details[^<>]*>\s*)?<summary>\s*(?:<\w+>\s*)?((?:{numerals.KIND})\s*#?(?:[0-9]|\w+\s*[:：]).*?)"
+    r"\s*(?:</\w+>\s*)?</summary>.*"
+)
 _DELIMITER = r"[\s|:-]*-[\s|:-]*"
 _LARGE = "|".join((*numerals.KINDS[:5], numerals.KINDS[5]))
 _NUMBERS = ("#", "no", "no.", "nr", "nr.", "№", "number", "id")
@@ -31,13 +35,13 @@ _SIGNS = {
 
 def uniform(text: str) -> list[str]:
     """The lines of a plan that are no code, with headings, tables and numbers of phases as they are usually written."""
-    lines = _headed(list(_outside_fences(text)))
+    lines = _headed([re.sub(_SUMMARY, r"## \1", line) for line in outside_fences(text)])
     letters = numerals.has_letters(lines)
     lines = [line if re.match(r" {0,3}#\s", line) else numerals.in_digits(line, letters) for line in lines]
     return list(_tabled(lines))
 
 
-def _outside_fences(text: str) -> Iterator[str]:
+def outside_fences(text: str) -> Iterator[str]:
     """The lines that are no code: a plan may show in a fence how plans are written."""
     fence = ""
     for line in prose.lines_of(text):

@@ -7,9 +7,11 @@ from itertools import islice
 
 from holdfast.systems.compaction.adoption import TYPES
 from holdfast.systems.compaction.detection import numerals, prose, words
+from holdfast.systems.compaction.detection.forms import outside_fences
 from holdfast.systems.compaction.detection.outline import marked
 
 FILE = "CLAUDE.local.md"
+_INLINE = r"(?i)[*_`]*(required reading|reading|read|key reminders|reminders|context)[*_`]*\s*[:：][*_`]*+\s*+(\S.*)"
 _MOST_BLOCKS, _MOST_REMINDERS, _MOST_CONTEXT = 20, 20, 50
 
 
@@ -17,9 +19,18 @@ def noted(text: str) -> list[prose.Sighting]:
     plain = re.sub(r"[*`]+", "", text.lower()).replace("：", ":")
     if not re.search(r"workflow[ _-]stat(?:e|us)", plain):
         return []
+    outside = list(outside_fences(text))
+    found = _sightings(outside)
+    # Notes may stand in a fence as a whole; beside other text, a fence may show how notes are written.
+    shows = re.search(r"(?i)\bno (?:active )?workflow|template|example|\bform(?:at)?\b", "\n".join(outside))
+    return found if found or shows else _sightings(prose.lines_of(text))
+
+
+def _sightings(lines: list[str]) -> list[prose.Sighting]:
     reader = _Reader()
-    for raw in prose.lines_of(text):
-        reader.take(prose.Line.of(raw[: prose.LONGEST_LINE]))
+    for raw in lines:
+        if not re.fullmatch(r"\W*?~~.*~~\W*", raw):  # what is struck out is over
+            reader.take(prose.Line.of(raw[: prose.LONGEST_LINE]))
     seen = (sighting for block in reader.blocks if (sighting := block.sighting()))
     return list(islice(seen, _MOST_BLOCKS))
 
@@ -42,6 +53,21 @@ class _Block:
         key, value = key.strip(" *`"), prose.clean(value.lstrip("*`"), prose.LONGEST_TEXT)
         if value and re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", key) and len(self.context) < _MOST_CONTEXT:
             self.context.setdefault(key, int(value) if re.fullmatch(r"-?[0-9]{1,15}", value) else value)
+
+    def inline(self, body: str) -> bool:
+        """Whether a line is a whole list behind its name: `Key reminders: never push; use pnpm`."""
+        match = re.match(_INLINE, prose.undecorated(body))
+        if not match:
+            return False
+        name, value = match[1].lower(), match[2]
+        if name.startswith("re") and not name.startswith("rem"):
+            paths = [path for word in re.split(r"[,;\s]+", value) if (path := prose.Line.of(word).path())]
+            self.reading.update(dict.fromkeys(paths))
+            return bool(paths)
+        section = "context" if name == "context" else "reminders"
+        for one in re.split(r"[;,]\s*" if section == "context" else r";\s*", value):
+            self.item(section, one.replace("=", ":", 1) if section == "context" else one)
+        return True
 
     def sighting(self) -> prose.Sighting | None:
         """Nothing when the name or the phase is missing: then it was prose about workflows."""
@@ -113,6 +139,8 @@ class _Reader:
             block = self.blocks[-1]
             if path := line.path():
                 block.reading[path] = None
+            elif not listed and block.inline(line.body):
+                self._section = ""
             elif listed:
                 block.item(self._section, line.body)
             elif self._goes_on(line, block) and not label and not after_blank:

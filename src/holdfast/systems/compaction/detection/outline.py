@@ -173,6 +173,8 @@ def marked(text: str) -> str:
         return mark
     inner = re.findall(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]", text)
     found = [words.said(one) for one in inner if words.is_word(one)]
+    shares = [int(share[1]) for one in inner if (share := re.fullmatch(r"([0-9]{1,3}) ?%", one.strip()))]
+    found += [words.DONE if share == 100 else words.RUNNING if share else words.OPEN for share in shares]
     return found[-1] if found else ""
 
 

@@ -18,7 +18,7 @@ _FORMAL = (
     r"|\[[ xX~]\]"
 )
 """What a plan speaks of that is worked on in parts."""
-_HEAD, _OWN, _WHOLE, _OTHER = range(4)
+_HEAD, _OWN, _WHOLE, _OTHER, _QUOTED = range(5)
 """Where a status stands: what comes first counts most."""
 _DESCRIBES = r"(?i)overview|summary|metadata|about|progress|header|info|übersicht|überblick|zusammenfassung|обзор"
 
@@ -55,7 +55,7 @@ def _status(lines: list[str]) -> tuple[str, str]:
     that describes the whole. What another section says is about that section, and ends nothing. Else a mark of a phase.
     """
     inside, rank = 0, _HEAD
-    best = (_OTHER + 1, "", "")
+    best = (_QUOTED + 1, "", "")
     for number, line in enumerate(lines):
         level = level_of(line)
         label, value = labelled(line)
@@ -69,14 +69,16 @@ def _status(lines: list[str]) -> tuple[str, str]:
             inside = 0
         if inside:
             continue
-        if label and re.match(r"\s*>" if rank else r"\s*>\s*[^*_\s]", line):
-            continue  # a quotation; a block of labels at the head is none
+        if label and rank and re.match(r"\s*>", line):
+            continue  # a quotation
+        is_plain = bool(label) and not rank and re.match(r"\s*>\s*[^*_\s]", line)
+        weight = _QUOTED if is_plain else rank  # at the head it may be a block of labels
         if label and not value and level:
             value = next((one for one in lines[number + 1 :] if one.strip()), "")
         value = value if label else _begins(line, level)
-        said = words.said(value) if value and rank < best[0] else ""
-        if said and not (rank == _OTHER and said in (words.DONE, words.DROPPED)):
-            best = rank, value, said
+        said = words.said(value) if value and weight < best[0] else ""
+        if said and not (weight >= _OTHER and said in (words.DONE, words.DROPPED)):
+            best = weight, value, said
     return best[1:] if best[2] else ("", words.RUNNING if is_running(lines) else "")
 
 

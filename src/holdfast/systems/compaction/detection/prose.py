@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from _collections_abc import Mapping
+from _collections_abc import Iterable, Mapping
 
 from holdfast.core.value import Any, Value
 
@@ -15,8 +15,10 @@ UNSAFE = (
     r"[\x00-\x08\x0a-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     r"\U000e0000-\U000e007f]"
 )
-MARKS = "🔄🟡✅☑✔⬜⏳🔲🟢🔴⏸🚧❌⭕📋🎯⚪🔵🟠\ufe0f"
-_STATUS_WORDS = r"(?i:completed?|done|finished|in[ -]progress|not started|pending|blocked|current|active|skipped)"
+MARKS = "🔄🟡✅☑✔☐⬜⏳🔲🟢🔴⏸🚧❌⭕📋🎯⚪🔵🟠\ufe0f"
+_STATUS_WORDS = (
+    r"(?i:completed?|done|finished|in[ -]progress|not started|pending|blocked|current|active|skipped|[0-9]{1,3} ?%)"
+)
 _EDGES = " -–—:：|,"
 _OF = r"\s*(?:/|(?:of|von|sur|de|di|из)\s)\s*"
 _PROGRESS = (
@@ -34,6 +36,11 @@ _BLANK = (
     r"(?i)(?:[nxm]/[nmyt]|x of y)\b.*|none|n/?a|tbd|todo|nothing|idle|no(?: active)? workflow|keine?r?|aucune?|ninguno"
     r"|nessuno|なし|无|없음|нет|\W*"
 )
+_GENERAL = (
+    r"plans?|workflows?|work|jobs?|tasks?|projects?|features?|implement(?:ation|ing)?|custom|planning|loop|phases?|steps?"
+    r"|build|design|development|the|and|for|with|new|add|update|fix|improve|create|main|current|issue|ticket|sprint"
+)
+"""Words that stand in the names of all kinds of work."""
 # Letters of every script, with the signs which some scripts put on them.
 PATH_SIGN = r"\w./\u0300-\u036f\u0900-\u0963\u0966-\u0eff\u3099\u309a\-"
 
@@ -155,3 +162,15 @@ def clean(text: str, most: int = LONGEST_NAME) -> str:
         if inner and text.startswith(mark) and text.endswith(mark) and mark not in inner:
             text = inner.strip()
     return text[:most].strip()
+
+
+def speak_of_one(title: str, others: Iterable[str]) -> bool:
+    """Whether one of the other texts has a word of a title, or none of them says what the work is about."""
+    own, said = _telling(title), [word for other in others for word in _telling(other)]
+    return not own or not said or any(a.startswith(b) or b.startswith(a) for a in own for b in said)
+
+
+def _telling(text: str) -> list[str]:
+    """The words of a name that tell it from another one."""
+    words = re.split(r"[\W_0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).casefold())
+    return [word for word in words if len(word) > (2 if word.isascii() else 0) and not re.fullmatch(_GENERAL, word)]

@@ -9,7 +9,8 @@ from holdfast.systems.compaction.detection import prose
 RUNNING, DONE, OPEN, HELD, DROPPED, OTHER = "in_progress", "completed", "not_started", "blocked", "cancelled", "other"
 _WORDS = {
     RUNNING: "in progress|in work|active(?:ly)?|on ?going|under ?way|wip|work in progress|working|started|running|doing"
-    "|executing|implementing|in development|in arbeit|läuft|laufend|begonnen|en cours|en curso|en progreso"
+    "|executing|implementing|in development|in bearbeitung|in arbeit|läuft|laufend|begonnen"
+    "|en cours|en curso|en progreso"
     "|em andamento|in corso|進行中|作業中|进行中|진행 ?중|в работе|в процессе",
     DONE: "completed?|done|finished|closed|abgeschlossen|fertig|erledigt|beendet|terminée?|achevée?|finie?"
     "|completad[oa]|terminad[oa]|finalizad[oa]|conclu[ií]d[oa]|completat[oa]|完了|已?完成|완료|завершен[оа]?|готово",
@@ -25,7 +26,7 @@ _WORDS = {
 MARKS = {
     **dict.fromkeys("✅☑✔", DONE),
     **dict.fromkeys("🔄🟡🚧", RUNNING),
-    **dict.fromkeys("⬜🔲", OPEN),
+    **dict.fromkeys("⬜🔲☐", OPEN),
     **dict.fromkeys("⏸🚫⛔🛑🔴", HELD),
     "❌": DROPPED,
 }
@@ -43,6 +44,7 @@ _EXCEPTED = (
 """What takes a part of a word for an end back."""
 _GOES_ON = r"(?:on|at|as|since|by|in|and|am|le|el|il)\b|\W|$"
 _WHY = rf"(?:for|due|because|per|durch|wegen|von|por|par|из-за)\b|{_GOES_ON}"
+_ANSWERED_NO = r"\s*[:：=?]\s*(?:no|not yet|false|nein|non|não|нет|否)(?![^\W_])"
 _PARTLY = r"[0-9] ?%|almost|nearly|mostly|partial|teilweise|fast fertig|\b(?:phase|step|stage|milestone)s? ?[0-9]"
 
 
@@ -67,11 +69,14 @@ def said(text: str) -> str:
     if (denied := re.match(_DENIED, plain)) and not marks:
         rest = plain[denied.end() :].strip(" ,;:.(–—")
         return said(rest) if rest else RUNNING
+    plain = re.sub(r"^(?:approved|accepted|genehmigt)\s*(?:[,;:&]|and\b|und\b)\s*(?=\w)", "", plain)
     mark = MARKS[marks.pop()] if marks else ""
     if not plain:
         return HELD if mark == DROPPED else mark
     for word, known in _WORDS.items():
         match = re.match(rf"(?:100 ?% ?)?(?:{known})(?![^\W_])", plain)
+        if match and word in (DONE, DROPPED) and re.match(_ANSWERED_NO, plain[match.end() :]):
+            return RUNNING
         if match and (word not in (DONE, DROPPED) or _is_whole(word, plain[match.end() :])):
             return (mark if word == DONE and mark in (RUNNING, HELD) else word) or word
         if match:
@@ -101,5 +106,5 @@ def _is_choice(plain: str) -> bool:
 
 def _is_whole(word: str, rest: str) -> bool:
     """Whether what follows a word for an end leaves it one. Why something was given up is no reservation."""
-    follows, hedges = (_GOES_ON, _HEDGES) if word == DONE else (_WHY, "$^")
+    follows, hedges = (_GOES_ON, _HEDGES) if word == DONE else (_WHY, "(?!)")
     return bool(re.match(follows, rest.strip())) and not re.search(rf"{hedges}|{_EXCEPTED}", rest)

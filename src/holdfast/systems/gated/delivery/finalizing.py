@@ -17,6 +17,8 @@ from holdfast.documents.lens.fields import object_in
 from holdfast.errors import Refused, UsageError
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, subject, words, workspace
+from holdfast.systems.gated.delivery import clones, handing_over
+from holdfast.systems.gated.delivery.going_on import require_heard
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
 
@@ -36,24 +38,30 @@ def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how
 
 def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
     state = workflow.refresh().state
-    repository = wired.on_branch(state)
-    wired.preview(state, cmd.Finalize())
     if words.is_deleted(state):
-        return (f"{workflow.id} is finalized",)
+        return (f"{workflow.id} is finalized", *handing_over.again(wired, state))
+    repository, branch = handing_over.ground(wired, state)
+    wired.preview(state, cmd.Finalize())
+    told = clones.require_current(wired, state)
+    if not state.finalized:
+        require_heard(wired, workflow)
     published: tuple[str, ...] = ()
     if state.context.get(queries.WORKSPACE) != words.PUBLISHED:
-        published = _publish(wired, workflow, merged, how)
+        published = _publish(wired, workflow, merged, branch, how)
     _keep(wired, repository, workflow.state)
     kept = _delete(wired, repository, workflow.state)
     _commit_deletion(wired, repository, workflow.state)
     workflow.execute(cmd.Record({queries.WORKSPACE: queries.DELETED}), **how)
-    said = [f"published {path}" for path in published]
+    said = [*told, *(f"published {path}" for path in published)]
     why = {True: "it is a repository of its own", False: "no commit has it as it is"}
     said += [f"{path} stays: {why[path.endswith('/')]}" for path in kept]
-    return (*said, f"{workflow.id} is finalized" + ("" if kept else f", and {words.home(state)} is deleted"))
+    ended = f"{workflow.id} is finalized" + ("" if kept else f", and {words.home(state)} is deleted")
+    return (*said, ended, *handing_over.pushed(wired, workflow.state))
 
 
-def _publish(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
+def _publish(
+    wired: Wired, workflow: Workflow, merged: Sequence[str], branch: str, how: Mapping[str, Any]
+) -> tuple[str, ...]:
     """The docs are written, the feature is marked, and both are committed, before anything is deleted."""
     base, state = wired.place.base(workflow.state.worktree), workflow.state
 
@@ -62,7 +70,7 @@ def _publish(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mappi
 
     with wired.store.exclusively("starting"):
         published = central.publish(base, workflow.id, object_in(state.context, subject.SEEDED), merged, allow)
-    workflow.execute(cmd.Finalize(), **how)
+    workflow.execute(cmd.Finalize(branch=branch), **how)
     # Also what a run that died had published and not committed is part of it.
     docs = central.published(base, workflow.id)
     workspace.committed(wired, workflow.state, "Publish the docs", more=docs)

@@ -1,4 +1,4 @@
-"""`holdfast continue`: whatever can be done about a feature without anybody is done, and the rest is named.
+"""`holdfast feature continue`: whatever can be done about a feature without anybody is done, and the rest is named.
 
 The one place that asks the forge what people said. Everything here can be repeated: what was done before is found done.
 """
@@ -13,7 +13,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.names import fitting
 from holdfast.core.recognition import FORGE
-from holdfast.core.remedy import shell, told
+from holdfast.core.remedy import Remedy, shell, told, typed
 from holdfast.core.state import Actor, State
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, Refused
@@ -23,7 +23,8 @@ from holdfast.git import history as git_history
 from holdfast.machine import configuration
 from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
-from holdfast.systems.gated.delivery import confirmation
+from holdfast.systems.gated.delivery import clones, confirmation
+from holdfast.systems.gated.delivery.description import body
 from holdfast.systems.seam import publishing
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
@@ -48,7 +49,16 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
         raise wrong
     repository = git.find(wired.place.base(state.worktree))
     if repository and state.branch and git.branch(repository) != state.branch:
-        raise refusals.branch_mismatch(state, git.branch(repository))
+        raise wired.branch_mismatch(state)
+    said = clones.require_current(wired, state)
+    told = _gone_on(wired, workflow, repository, how)
+    return (*said, *told, *clones.send(wired, workflow.state))
+
+
+def _gone_on(
+    wired: Wired, workflow: Workflow, repository: git.Repository | None, how: Mapping[str, Any]
+) -> tuple[str, ...]:
+    state = workflow.state
     at = queries.current(state)
     if at and state.step(at).status == lifecycle.WAITING:
         _require_unchanged(workflow, at)
@@ -56,7 +66,7 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     said += _confirmed(wired, workflow)
     state = workflow.state
     if at is None:
-        return (*said, *_completed(wired, repository, state))
+        return (*said, *_completed(wired, workflow, repository, how))
     if state.step(at).status == lifecycle.PENDING:
         return (*said, *workflow.begin(at, **how).said)
     if state.step(at).status != lifecycle.WAITING:
@@ -85,13 +95,73 @@ def _confirmed(wired: Wired, workflow: Workflow) -> tuple[str, ...]:
     return said
 
 
-def _completed(wired: Wired, repository: git.Repository | None, state: State) -> tuple[str, ...]:
-    """All phases are approved: what is on the pull request is what is here."""
-    if repository and state.branch and state.context.get("pr_url"):
-        if not publishing.push(wired.forge(state.worktree, strict=True), repository, state.branch):
-            raise _no_base(state.branch)
-        return (f"pull request {state.context['pr_url']} has all of it",)
-    return ()
+def _completed(
+    wired: Wired, workflow: Workflow, repository: git.Repository | None, how: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """All phases are approved: what is on the pull request is what is here, and what is said there is still heard."""
+    state = workflow.state
+    number = state.context.get("pr_number")
+    if not (repository and state.branch and isinstance(number, int)):
+        return ()
+    forge = wired.forge(state.worktree, strict=True)
+    if forge.refusal is not None:
+        raise forge.refusal
+    request = forge.get(number)
+    if request.state == "merged":
+        onward = f"git switch {request.base}, git pull, {_finalize(wired, state)}"
+        return (f"pull request {request.url} is merged: what is left is {onward}",)
+    if not publishing.push(forge, repository, state.branch):
+        raise _no_base(state.branch)
+    found = _still_said(workflow, forge, number)
+    if found.earliest:
+        return _asked_again(wired, workflow, found, forge, how)
+    return (f"pull request {state.context['pr_url']} has all of it", *found.aside)
+
+
+def _finalize(wired: Wired, state: State) -> str:
+    return typed(remedies.finalize(workflow=state.ulid), wired.scope(state.ulid))
+
+
+def _still_said(workflow: Workflow, forge: Forge, number: int) -> Heard:
+    """What was said since all phases were approved. Nothing waits for an approval any more."""
+    state = workflow.state
+    phases = state.plan.children("")
+    said = _said(forge, number)
+    seen = state.context.get(SEEN)
+    return heard(
+        Said(tuple(one for one in said.reviews if one.state != "APPROVED"), said.comments, said.threads),
+        slug=workflow.id,
+        phases=phases,
+        current=phases[-1],
+        since=str(state.context.get("last_reviewed_at") or ""),
+        seen=frozenset(seen if isinstance(seen, (list, tuple)) else ()),
+        counts=lambda _: False,
+    )
+
+
+def require_heard(wired: Wired, workflow: Workflow) -> None:
+    """Refuses to end a feature while its pull request has remarks that nobody heard."""
+    number = workflow.state.context.get("pr_number")
+    forge = _forge(wired, workflow.state) if isinstance(number, int) else ""
+    if isinstance(forge, str) or not isinstance(number, int) or forge.get(number).state != "open":
+        return
+    found = _still_said(workflow, forge, number)
+    if found.earliest:
+        said = f"the pull request asks for changes of {found.earliest} that nobody heard yet"
+        way = remedies.go_on(workflow=workflow.state.ulid)
+        raise Refused("remarks_unheard", said, remedy=way, facts={"step": found.earliest, "number": number})
+
+
+def _asked_again(
+    wired: Wired, workflow: Workflow, found: Heard, forge: Forge, how: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """A phase that was approved is worked on again, as people asked for it."""
+    heard_up_to = cmd.Record({"last_reviewed_at": found.newest, SEEN: list(found.newest_ids)})
+    later = [cmd.Advise(path, fitting(text)) for path, text in found.feedback.items() if path != found.earliest]
+    asked = cmd.Reopen(found.earliest, fitting(found.feedback[found.earliest]))
+    _as_people(wired, workflow, cmd.Together((asked, *later, heard_up_to)), "reviewers", forge, **how)
+    said = f"changes of {found.earliest} are asked for on the pull request, and it is worked on again with all after it"
+    return (*workflow.said, said, *found.aside)
 
 
 def _forge(wired: Wired, state: State) -> Forge | str:
@@ -128,8 +198,12 @@ def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapp
         raise Refused("pull_request_elsewhere", said, remedy=shell("git", "remote", "-v"), facts=facts)
     if request.state == "closed" or request.head != branch:
         said = f"pull request {number} is {'closed' if request.state == 'closed' else f'not of {branch}'}"
-        give_up = remedies.cancel(workflow=workflow.state.ulid).given(reason=remedies.TEXT)
-        raise Refused("pull_request_closed", said, remedy=(f"reopen it on {request.url}", give_up), facts=facts)
+        ways: tuple[Remedy | str, ...] = (f"reopen it on {request.url}",)
+        if request.state == "closed":
+            ways += (
+                remedies.cancel(workflow=workflow.state.ulid).given(reason=remedies.TEXT).replace(text="to give it up"),
+            )
+        raise Refused("pull_request_closed", said, remedy=ways, facts=facts)
     context = workflow.state.context
     seen = context.get(SEEN)
     folder = os.path.join(wired.place.base(workflow.state.worktree), words.home(workflow.state))
@@ -189,17 +263,6 @@ def _no_base(branch: str) -> Refused:
     return Refused("no_base", said, remedy=ways, facts={"branch": branch})
 
 
-def body(state: State) -> str:
-    """What the pull request says of itself."""
-    phases = "\n".join(f"- {path}: {state.plan.step(path).description}" for path in state.plan.children(""))
-    return (
-        f"{state.subject}\n\n"
-        f"This feature is developed in phases, each of which waits here for a review:\n\n{phases}\n\n"
-        f"Approve the pull request to let the phase that waits pass. Comment on files of `{words.home(state)}/` or on "
-        "code to ask for changes: the earliest phase that you comment on is worked on again.\n"
-    )
-
-
 def _done(
     wired: Wired, workflow: Workflow, at: str, found: Heard, forge: Forge, how: Mapping[str, Any]
 ) -> tuple[str, ...]:
@@ -231,7 +294,7 @@ def _as_people(wired: Wired, workflow: Workflow, command: cmd.Together, login: s
     """Does what people said on the pull request, as theirs."""
     before = workflow.state
     people = Actor("human", f"{login}@{forge.source}", forge.name)
-    address = f"{forge.address}/pulls/{before.context['pr_number']}"
+    address = forge.address_of(before.context["pr_number"])
     said = {"attested": (FORGE, address), "token": wired.settings.token, **how}
     after = wired.execute(before.ulid, command, people, **said)
     told = workspace.settle(wired, before, after, "")

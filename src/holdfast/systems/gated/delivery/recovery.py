@@ -1,4 +1,4 @@
-"""`holdfast recover`: a feature whose state is lost goes on, from its journal or from what is left of it.
+"""`holdfast feature recover`: a feature whose state is lost goes on, from its journal or from what is left of it.
 
 A journal needs nobody's word. What was only put together from files and commits is shown to a person, who confirms it.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 
+from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import queries, refusals, remedies
+from holdfast.core import queries, remedies
 from holdfast.core.needs import Needs
 from holdfast.core.recognition import own
 from holdfast.core.remedy import shell
@@ -17,7 +18,7 @@ from holdfast.core.value import Any, Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.systems.gated import journal_copy, subject, words, workspace
-from holdfast.systems.gated.delivery import evidence, forks
+from holdfast.systems.gated.delivery import clones, evidence, forks
 from holdfast.systems.gated.delivery.reconstruction import Clue, Recovery, put_together
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam import adoption
@@ -39,6 +40,23 @@ class Rebuilt(Value):
 
 def recover(wired: Wired, slug: str, take: str = "") -> Rebuilt | Recovery:
     """Rebuilds what a journal tells. Without one, what can be put together, which somebody has to `confirm`."""
+    joined = _joined(wired, slug, take)
+    found = _recovered(wired, slug, take)
+    if not isinstance(found, Rebuilt):
+        return found
+    return Rebuilt(found.state, (*joined, *found.said, *(clones.send(wired, found.state) if joined else ())))
+
+
+def _joined(wired: Wired, slug: str, take: str) -> tuple[str, ...]:
+    """Where the branch and its remote went different ways, both are brought together first."""
+    state = _known(wired, slug)
+    repository = wired.place.repository
+    if repository and git.busy(repository):
+        journal_copy.require_settled(wired, slug)
+    return clones.join(wired, state, take) if state is not None and not words.is_deleted(state) else ()
+
+
+def _recovered(wired: Wired, slug: str, take: str) -> Rebuilt | Recovery:
     standing = _standing(wired, slug, take)
     if standing is not None and standing.kind in (UNKNOWN, AHEAD, FORKED):
         journal_copy.require_settled(wired, slug)
@@ -129,7 +147,7 @@ def _refuse_second(wired: Wired, slug: str) -> None:
     place = wired.place
     for entry in journal_copy.live(wired, slug):
         said = f"{slug} has a journal already: its worktree is {place.base(entry.worktree)}"
-        ways = ("go on there", remedies.cancel(workflow=entry.ulid, text="give it up"))
+        ways = (shell("cd", place.base(entry.worktree), text="go on there"),)
         facts = {"workflow": slug, "ulid": entry.ulid, "worktree": place.base(entry.worktree)}
         raise Conflict("already_active", said, remedy=ways, facts=facts)
 
@@ -194,7 +212,7 @@ def _rebuilt(wired: Wired, state: State, *, decided: bool = False) -> tuple[str,
     if not path:
         return (f"{state.id} is finalized and its workspace is deleted: there is nothing to rebuild",)
     if documents.elsewhere(state, path):
-        raise refusals.branch_mismatch(state, wired.place.branch())
+        raise wired.branch_mismatch(state)
     copy = journal_copy.name(state.id)
     files = (path, *_views(state), copy)
     before = {file: documents.read(state, file) for file in files}

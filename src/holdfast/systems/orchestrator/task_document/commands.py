@@ -7,7 +7,7 @@ from _collections_abc import Iterator, Sequence
 
 from holdfast.core.value import Value
 from holdfast.markdown.text import shown
-from holdfast.systems.orchestrator.task_document import negation
+from holdfast.systems.orchestrator.task_document import negation, output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Command(Value):
     """A command of a criterion, and what the criterion says. `wrong` is why it cannot run.
 
     `meant`: the sentence says that it is a command. `led`: the criterion is nothing but words that lead to it.
-    `doubtful`: the sentence seems to mean the opposite of it.
+    `doubt`: why the sentence may mean something else than that it passes.
     """
 
     text: str
@@ -61,7 +61,7 @@ class Command(Value):
     wrong: str = ""
     meant: bool = False
     led: bool = False
-    doubtful: bool = False
+    doubt: str = ""
 
 
 def commands(tokens: Sequence[Token]) -> Iterator[Command]:
@@ -79,10 +79,18 @@ def commands(tokens: Sequence[Token]) -> Iterator[Command]:
         split = words(code)
         wrong, argv = (split, ()) if isinstance(split, str) else ("", split)
         row = "".join(token.content for token in tokens[_end_of_row(tokens, codes, at) + 1 :])
-        if re.search(_NEGATED_LEAD if led or bracketed else _NEGATED_BEFORE, before) or re.match(_NEGATED_AFTER, row):
+        ahead, behind = _prose(tokens[:at]), _prose(tokens[at + 1 :])
+        printed = "" if wrong else output.about(ahead, "" if bracketed else row, argv)
+        is_negated = re.search(_NEGATED_LEAD if led or bracketed else _NEGATED_BEFORE, before)
+        if is_negated or re.match(_NEGATED_AFTER, re.sub(output.CLEAN, " ", row)):
             wrong = NEGATED
-        elif negation.is_doubtful(_prose(tokens[:at]), _prose(tokens[at + 1 :])):
-            yield Command(shown(tokens), argv, doubtful=True)
+        elif printed == output.NOTHING:
+            wrong = printed
+        elif printed:
+            yield Command(shown(tokens), argv, doubt=printed)
+            continue
+        elif negation.is_doubtful(ahead, behind, search=output.searches(argv)):
+            yield Command(shown(tokens), argv, doubt=negation.DOUBT)
             continue
         if led or bracketed:
             yield Command(_without_lead(shown(tokens[:at])) or code, argv, wrong, meant=True, led=True)

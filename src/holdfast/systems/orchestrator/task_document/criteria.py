@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.markdown.text import says_something
-from holdfast.systems.orchestrator.task_document import commands, negation, wording
+from holdfast.systems.orchestrator.task_document import commands, wording
 from holdfast.systems.orchestrator.task_document.blocks import Blocks
 from holdfast.systems.orchestrator.task_document.model import LONGEST_CRITERION, MOST_CRITERIA, Criterion
 from holdfast.systems.orchestrator.task_document.sections import Section
@@ -44,12 +44,12 @@ class Criteria:
         if not says_something(text):
             mistakes.append((line, "the criterion has no text"))
             return
-        found = doubtful = False
+        found, doubt = False, ""
         for one in commands.commands(self._markdown.within(self._content)):
             program = one.words[0] if one.words else ""
             there = bool(program) and commands.is_there(program, self._path)
-            if one.doubtful:
-                doubtful = doubtful or there
+            if one.doubt:
+                doubt = doubt or (one.doubt if there else "")
                 continue
             if one.wrong and (there or one.meant):
                 mistakes.append((line, one.wrong))
@@ -62,9 +62,9 @@ class Criteria:
                     said = f"there is no program {program!r} here: the criterion fails until there is one"
                     self._warnings.append((line, said))
                 self._add(section, one, runs=there or one.led)
-        if doubtful:
-            self._warnings.append((line, negation.DOUBT))
-        if doubtful or not found:
+        if doubt:
+            self._warnings.append((line, doubt))
+        if doubt or not found:
             self._add(section, commands.Command(text, ()), runs=False)
 
     def _add(self, section: Section, command: commands.Command, *, runs: bool) -> None:

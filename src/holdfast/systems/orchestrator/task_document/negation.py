@@ -68,22 +68,33 @@ _CLEAN = (
     r"|(?:エラー|警告|問題)(?:が|は|も)?(?:なし|なく|ない|ありません|出ない)"
     r"|(?:오류|경고)(?:가|는)? ?(?:없\w*)"
 )
+_EMPTY = (
+    r"nichts|leer|keinerlei|rien|vide|nada|vaci[ao]s?|vazi[ao]s?|niente|nulla|vuot[aoei]|niets|leeg|nic|pust[aey]?",
+    r"ничего|пуст\w*|prazdn\w*|tom(?:t|ma)?|intet|ingenting",
+)
+_EMPTY_UNSPACED = r"空|什么都|何も|아무것도|비어"
 _END = r"[.;!?。；！？]"
 
 
 _NOT_FORM, _FAILS_FORM = _either(_NOT, _NOT_UNSPACED), _either(_FAILS, _FAILS_UNSPACED)
+_EMPTY_FORM = _either(_EMPTY, _EMPTY_UNSPACED)
 _RUNS_FORM, _CLEAN_FORM = _either(_RUNS, _RUNS_UNSPACED), _plain(_CLEAN)
 
 
-def is_doubtful(before: str, after: str) -> bool:
-    """Whether the words around a command seem to say that it is not run, or does not pass.
+def is_doubtful(before: str, after: str, *, search: bool = False) -> bool:
+    """Whether the words around a command seem to say that it is not run, does not pass, or finds nothing.
 
-    What stands before a colon says what the command shows, and may well be that something does not happen.
+    What stands before a colon says what the command shows, and may well be that something does not happen; but a
+    `search` passes where it finds something.
     """
     leads = before.rstrip().endswith((":", "："))
     lead = re.split(_END, _plain(before).rstrip(" :："))[-1]
     around = re.sub(_CLEAN_FORM, " ", f"{lead} {re.split(_END, _plain(after))[0]}")
     negates = bool(re.search(_NOT_FORM, around))
+    if re.search(_EMPTY_FORM, around) and (search or not leads):
+        return True
+    if search and negates:
+        return True
     if leads and not after.strip(" ."):
         is_run = bool(re.search(_RUNS_FORM, around))
         return (negates and is_run) or bool(re.search(rf"(?:{_FAILS_FORM}|{_NOT_FORM})\W*$", around))

@@ -11,7 +11,7 @@ import re
 
 from holdfast.markdown.text import LONGEST_SOURCE
 from holdfast.plain.terminal import CONTROLS
-from holdfast.systems.orchestrator.task_document import wording
+from holdfast.systems.orchestrator.task_document import seeming, wording
 from holdfast.systems.orchestrator.task_document.blocks import (
     Block,
     Blocks,
@@ -49,6 +49,8 @@ class Outline:
         self._stack: list[tuple[int, Section]] = [(0, self._of("preamble", 1))]
         self._open = ("", 0)  # the label whose value may go on, and how deep in a list it stands
         self._target = self._section  # the section that label is of
+        self._by_paragraphs = False  # no list has come below the criteria that are open
+        self._past: Section | None = None  # a sentence ended the criteria of this section
         for block in self._markdown.blocks():
             self._take(block)
 
@@ -100,7 +102,7 @@ class Outline:
         if not opened and not field and block.underlined and not is_title(content):
             self._take(block.replace(kind="text", depth=0))  # a paragraph with a rule right below it
             return
-        self._open, self._stack = ("", 0), above or self._stack[:1]
+        self._open, self._past, self._stack = ("", 0), None, above or self._stack[:1]
         if opened:
             self._stack.append((block.depth, opened))
         elif field:
@@ -113,11 +115,12 @@ class Outline:
         section = self._section
         if section.kind == "phase":
             self._stack.append((block.depth, Section("stray", block.line, name=heading, phase=section)))
-            section.prose.append(heading)
+            section.told.append((block.line, heading))
         elif section.kind in ("preamble", "container"):
             self.warnings.append((block.line, f"the section {heading[:60]!r} is not read: it is for the reader only"))
             self._stack.append((block.depth, Section("other", block.line, name=heading)))
         else:
+            self._unread(section, Piece(normal(heading), ("",), heading, 0), block.line)
             self._prose(section, block.content, block.line)
 
     def _title(self, block: Block) -> None:
@@ -165,7 +168,11 @@ class Outline:
 
     def _lines(self, section: Section, block: Block) -> None:
         kind = section.kind
-        found = pieces(block.content, lambda label: bool(field_of(kind, label)[1]), bare=kind in ("safety", "settings"))
+
+        def is_label(label: str) -> bool:
+            return bool(field_of(kind, label)[1] or (kind in ("task", "phase") and wording.unread(label, "")))
+
+        found = pieces(block.content, is_label, bare=kind in ("safety", "settings"))
         tabled = any(piece.row and field_of(kind, piece.label)[1] for piece in found)
         for at, piece in enumerate(found):
             line = block.line + piece.offset
@@ -178,7 +185,7 @@ class Outline:
                 self._label(section, owner, field, piece, line, depth)
             elif piece.heads and (tabled or kind in SETTINGS):
                 continue
-            elif piece.row and (self._open[0] == "criteria" or kind == "criteria"):
+            elif piece.row and self._lists_criteria(section, piece):
                 self.mistakes.append((line, "criteria in a table are not read: write each as '- [ ] …'"))
             elif begins_item:
                 self._item(section, piece, line, block.depth)
@@ -189,9 +196,15 @@ class Outline:
             else:
                 self._more(section, piece, line, block.depth)
 
+    def _lists_criteria(self, section: Section, row: Piece) -> bool:
+        if row.heads and section.kind in _WITH_BOXES and seeming.is_criteria(row.source):
+            return True
+        return self._open[0] == "criteria" or section.kind == "criteria"
+
     def _box(self, section: Section, piece: Piece, line: int, depth: int) -> None:
         """A check box is a criterion wherever it stands, unless it says that something is enabled."""
         self._open = ("", 0) if depth <= self._open[1] else self._open
+        self._by_paragraphs = False
         label = normal(self._markdown.plain(piece.source)) if section.kind in ("supervisor", "settings") else ""
         owner, field = field_of(section.kind, label) if label else ("", "")
         if field in ("enable", "auto_fix", "required"):
@@ -215,12 +228,15 @@ class Outline:
             self.mistakes.append((line, _WHOLE_RUN))
             return
         field = field.removeprefix("phase_")
-        self._open, self._target = (field, depth), target
+        self._open, self._target, self._past = (field, depth), target, None
+        self._by_paragraphs = field == "criteria" and not value
         if field in ("description", "goal"):
             self._open = ("", 0)
             self._prose(target, "\n".join((value, *rest)), line)
         elif field == "criteria":
-            if value and not value.endswith(":"):
+            if wording.is_nothing(value):
+                self.warnings.append((line, "there are no criteria here"))
+            elif value and not value.endswith(":"):
                 self._criteria.take(target, "\n".join((value, *rest)), line, depth)
         elif field == "reverse":
             label = normal(piece.label).capitalize()
@@ -245,15 +261,19 @@ class Outline:
         if self._criteria.goes_on(whose, depth):
             self._criteria.extend(content)
         elif field == "criteria" or section.kind == "criteria":
+            self._by_paragraphs = False
             self._criteria.take(whose, content, line, depth)
         elif (said := whose.said.get(field)) and (said.by_items or self._goes_on()):
             self._extend(whose, field, content, by_items=field in _LISTS)
         else:
+            if self._past is section:
+                after = "this list comes after a sentence below the criteria, and is kept as text only"
+                self.warnings.append((line, f"{after}: write each criterion as '- [ ] …'"))
             self._text(section, piece, line, "- ")
 
     def _more(self, section: Section, piece: Piece, line: int, depth: int) -> None:
         """Lines without a label. Outside of a list they end the label above, unless its criteria are still to come."""
-        content, to_come = piece.source, self._open[0] == "criteria" and not self._target.criteria
+        content, to_come = piece.source, self._open[0] == "criteria" and self._by_paragraphs
         if self._goes_on():
             self._extend(self._target, self._open[0], content)
         elif (
@@ -264,6 +284,7 @@ class Outline:
             self._criteria.take(self._target if to_come else section, content, line, depth)
         else:
             if depth == 0 and not to_come:
+                self._past = section if self._open[0] == "criteria" else self._past
                 self._open = ("", 0)
             self._text(section, piece, line)
 
@@ -293,8 +314,12 @@ class Outline:
         if section.kind in ("safety", "outer", "settings") and piece.label.startswith("maximum"):
             self.mistakes.append((line, f"there is no bound {piece.label!r}, only iterations, cost and time"))
         elif section.kind in _TOLD:
+            if section.kind in ("task", "phase") and not piece.row and (said := seeming.gate_or_bound(source)):
+                self.warnings.append((line, said))
             self._prose(section, source, line, mark)
-        elif section.kind == "safety" and re.search(r"[0-9]", source):
+        elif section.kind == "safety" and seeming.is_approval(source):
+            self.mistakes.append((line, f"{self._markdown.plain(source[:60])!r} is not read here: {wording.GATED}"))
+        elif section.kind == "safety" and seeming.is_bound(source):
             text = self._markdown.plain(source[:LONGEST_SOURCE])[:60]
             form = wording.bound_form(text)
             self.mistakes.append((line, f"{text!r} may be a bound, and is not read: write {form}"))
@@ -304,7 +329,7 @@ class Outline:
     def _prose(self, section: Section, content: str, line: int, mark: str = "") -> None:
         kept = section.phase if section.kind == "stray" and section.phase else section
         if kept.kind in _TOLD and content and (text := self._markdown.text(content, line, "text")):
-            kept.prose.append(mark + text)
+            kept.told.append((line, mark + text))
 
     def _code(self, section: Section, block: Block) -> None:
         if section.kind not in _TOLD:
@@ -312,4 +337,4 @@ class Outline:
         if re.search(CONTROLS, block.content.replace("\n", "")):
             self.mistakes.append((block.line, "the code has control characters in it"))
         else:
-            section.prose.append(block.content)
+            section.told.append((block.line, block.content))

@@ -7,7 +7,14 @@ from _collections_abc import Callable, Iterable, Iterator, Mapping, Sequence
 from holdfast.core.names import is_name
 from holdfast.systems.orchestrator.task_document import model, wording
 from holdfast.systems.orchestrator.task_document.front_matter import Front
-from holdfast.systems.orchestrator.task_document.model import OuterLoop, Phase, Supervisor, Task, TaskDocument
+from holdfast.systems.orchestrator.task_document.model import (
+    Criterion,
+    OuterLoop,
+    Phase,
+    Supervisor,
+    Task,
+    TaskDocument,
+)
 from holdfast.systems.orchestrator.task_document.outline import Outline
 from holdfast.systems.orchestrator.task_document.sections import Said, Section
 
@@ -34,7 +41,7 @@ class Reading:
             title=outline.title or "",
             goal=self._told("goal"),
             context="\n\n".join(filter(None, (self._told("preamble"), self._told("context")))),
-            criteria=tuple(whole.criteria) if (whole := self._only("criteria")) else (),
+            criteria=(*(whole.criteria if (whole := self._only("criteria")) else ()), *self._unlooped(outline)),
             phases=self._phases(),
             max_iterations=self._value(safety, "iterations", wording.count, "a number such as '30'")
             or model.ITERATIONS,
@@ -74,6 +81,7 @@ class Reading:
 
     def _supervisor(self, section: Section | None) -> Supervisor:
         if section is None or not self._is_on(section):
+            self._warn_off(section, "supervisor")
             return Supervisor()
         said = section.said.get("frequency")
         when = wording.frequency(said.text) if said else None
@@ -88,9 +96,26 @@ class Reading:
             instructions=section.text(),
         )
 
+    def _unlooped(self, outline: Outline) -> Iterator[Criterion]:
+        """The criteria of an outer loop that is off: they have to hold all the same, at the review."""
+        section = outline.first("outer")
+        for one in section.criteria if section and not self._is_on(section) else ():
+            outline.warnings.append((one.line, "the outer loop is off: this is a criterion of the whole"))
+            yield one
+
+    def _warn_off(self, section: Section | None, name: str, *besides: str) -> None:
+        """What is set for something that is off has no effect."""
+        if section is None or "enable" not in section.said:
+            return
+        lines = [said.line for field, said in section.said.items() if field not in ("enable", *besides)]
+        for line in (*lines, *(line for line, _ in section.told)):
+            self._outline.warnings.append((line, f"the {name} is off: this has no effect"))
+
     def _outer(self, section: Section | None) -> OuterLoop:
         rounds = self._value(section, "iterations", wording.count, "a number such as '10'")
         if section is None or not self._is_on(section):
+            has_review = any(one.criteria for one in self._outline.of("criteria", "outer"))
+            self._warn_off(section, "outer loop", *(("iterations",) if has_review else ()))
             return OuterLoop(max_iterations=rounds or model.OUTER_ITERATIONS)
         criteria, text = tuple(section.criteria), section.text()
         return OuterLoop(True, rounds or model.OUTER_ITERATIONS, criteria, text)
@@ -264,10 +289,10 @@ def _unmet(tasks: Sequence[Section], wanted: Mapping[str, Sequence[str]]) -> Ite
 
 
 def _only_told(tasks: Sequence[Section], wanted: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, str]]:
-    """Tasks of the same phase that a sentence says one waits for, and no dependency does."""
+    """Tasks of the same phase, or a later one, that a sentence says one waits for, and no dependency does."""
     for task in tasks:
-        beside = {other.number for other in tasks if other.phase is task.phase} - {task.number, ""}
-        for line, text in ((task.line, task.text()), *((one.line, one.text) for one in task.criteria)):
+        beside = {other.number for other in tasks if _phase_of(other) >= _phase_of(task)} - {task.number, ""}
+        for line, text in (*task.told, *((one.line, one.text) for one in task.criteria)):
             for number in wording.waits(text):
                 if number in beside and number not in wanted.get(task.number, ()):
                     form = f"write '**Dependencies**: Task {number}'"

@@ -17,11 +17,11 @@ _CRITERIA = (
 )
 _TASK = {
     "description": r"description|summary|details|overview|goals?|objectives?|purpose",
-    "criteria": _CRITERIA,
+    "criteria": rf"{_CRITERIA}|tests?|test cases|validations?|acceptance tests?|verify|checks?|must (?:pass|hold)",
     "agents": r"(?:required |assigned |suggested |recommended )?agents?(?: needed| required| types?)?",
     "complexity": r"(?:estimated )?(?:complexity|difficulty)",
     "dependencies": r"(?:task )?dependenc(?:y|ies)|(?:depends|dependent) (?:up)?on|requires?|needs|after|blocked by"
-    r"|blockers?|pre ?requisites?|waits for|predecessors?",
+    r"|blockers?|pre ?requisites?|waits for|predecessors?|order|sequence|(?:starts?|runs?|only) (?:after|once|when)",
     "effort": r"(?:estimated |expected )?(?:effort|time|duration)(?: estimate)?|(?:time |effort )?estimates?",
     "reverse": r"blocks|unblocks|required (?:by|for)|needed (?:by|for)",
     "phase_criteria": rf"phase(?: \d+)? (?:{_CRITERIA})",
@@ -84,14 +84,14 @@ class Section:
 
     def __init__(self, kind: str, line: int, number: str = "", name: str = "", phase: Section | None = None) -> None:
         self.kind, self.line, self.number, self.name, self.phase = kind, line, number, name, phase
-        self.prose: list[str] = []
+        self.told: list[tuple[int, str]] = []
         self.criteria: list[Criterion] = []
         self.said: dict[str, Said] = {}
 
     def text(self) -> str:
         """The prose, a blank line between paragraphs and none between the items of a list."""
-        out = ""
-        for before, part in zip(["", *self.prose], self.prose, strict=False):
+        out, prose = "", [text for _, text in self.told]
+        for before, part in zip(["", *prose], prose, strict=False):
             close = before.startswith("- ") and part.startswith("- ")
             out += ("\n" if close else "\n\n" if out else "") + part
         return out
@@ -122,7 +122,8 @@ def field_of(kind: str, label: str) -> tuple[str, str]:
             if re.fullmatch(_OF_THE_WHOLE[field], label):
                 return field, field
     for other, fields in _SETTINGS.items():
-        if other == kind or (kind != "settings" and not re.search(_EXPLICIT[other], label)):
+        is_whole = other == "plan" and kind in ("preamble", "goal", "context")
+        if other == kind or not (kind == "settings" or is_whole or re.search(_EXPLICIT[other], label)):
             continue
         for field, form in fields.items():
             named = other in ("safety", "plan") or re.search(_EXPLICIT[other], label)

@@ -52,13 +52,17 @@ _WAITS = (
     r"depends (?:up)?on|dependent on|waits? (?:for|on|until)|after|requires|needs|blocked by|not before|follows"
     r"|only (?:starts? )?after"
 )
+_UNTIL = r"once|until|as soon as|when"
+_UNITS = r"[kmgt]i?b|[mµn]?s|%|x|times|seconds?|minutes?|hours?|days?|or (?:newer|later|higher|above)"
 PARALLEL = r"parallel(?:i[sz]able)?(?: with)?|(?:run |runs )?in parallel(?: with)?|concurrent(?: with)?"
+GATED = "only the plan is approved, by '**Plan approval**: person': write what a person has to confirm as a criterion"
 _UNREAD = {
-    r"(?:human |manual |approval )?gates?|(?:requires? |needs )?(?:human |manual )?approvals?(?: required| needed| by)?"
-    r"|approved by|approver|sign ?offs?": "only the plan is approved, by '**Plan approval**: person': write what a "
-    "person has to confirm as a criterion",
-    r"timeouts?|time ?box|deadline|due(?: date)?|stop (?:when|if|after|at)|abort (?:when|if|after)": "bounds are those "
-    "of the whole run, below '## Safety Bounds'",
+    r"(?:human |manual |approval |exit |entry |quality |release )?gates?"
+    r"|(?:requires? |needs )?(?:human |manual )?approvals?(?: required| needed| by)?"
+    r"|approved by|approver|sign ?offs?": GATED,
+    r"(?:maximum )?(?:retries|retry|attempts|tries)(?: limit)?|timeouts?|time ?box|deadline|due(?: date)?"
+    r"|stop (?:when|if|after|at)|abort (?:when|if|after)": "bounds are those of the whole run, below "
+    "'## Safety Bounds'",
     PARALLEL: "write '**Dependencies**: Task 1.1' for what it has to wait for",
 }
 FREQUENCIES = {
@@ -90,8 +94,9 @@ def titled(name: str) -> tuple[str, str]:
 
 
 def waits(text: str) -> list[str]:
-    """The numbers of tasks that a sentence says something waits for."""
-    form = rf"(?i)\b(?:{_WAITS})\s+(?:the )?(?:{_TASK})s?\s*#?({_NUMBER}(?:(?:,| and|, and| &)\s*{_NUMBER})*)"
+    """The numbers of tasks that a sentence says something waits for. `1.1 GB` is none."""
+    row = rf"({_NUMBER}(?:(?:,| and|, and| &)\s*{_NUMBER})*)(?![0-9]|\s*(?:{_UNITS})\b)"
+    form = rf"(?i)\b(?:{_WAITS}|{_UNTIL})\s+(?:(?:the )?(?:{_TASK})s?\s*)?#?{row}"
     return [_number(one) for found in re.findall(form, text) for one in re.findall(_NUMBER, found)]
 
 
@@ -182,6 +187,7 @@ def dependencies(text: str) -> tuple[list[Wanted], list[str]]:
     found, unread = [], []
     for part in re.split(_BETWEEN, text):
         member = re.sub(r"\s*\([^()]*\)", "", part).strip().rstrip(".,; ")
+        member = re.sub(rf"(?i)^(?:only )?(?:{_WAITS}|{_UNTIL})\s+", "", member)
         wanted = _wanted(member)
         lost = set(map(_number, re.findall(_NUMBER, part))) - {wanted.first, wanted.last} if wanted else ()
         if wanted is None and is_nothing(member):

@@ -29,6 +29,12 @@ class Change(Value):
     conflict: str = ""
     size: int = 0
 
+    @property
+    def is_contested(self) -> bool:
+        """Whether it is a copy whose file somebody changed in the project too: one of the two has to win."""
+        is_copy = self.kind in (MODIFIED, CREATED, DELETED_HERE)
+        return is_copy and self.conflict in (CHANGED, APPEARED, VANISHED)
+
 
 class Changes(Value):
     """All that a commit would do with files, conflicts included."""

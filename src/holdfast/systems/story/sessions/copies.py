@@ -34,7 +34,7 @@ class Copies(Desk):
                 return copy
             if self._is_deleted(layout, path):
                 said = f"the session {name} deleted {path}"
-                way = remedies.session("write", path, text="bring it back with new content")
+                way = remedies.session_file("write", path, name, text="bring it back with new content")
                 raise Refused("deleted_here", said, remedy=way, facts={"path": path, "session": name})
             data = content(layout.full(path))
             self._touch(layout)
@@ -98,6 +98,21 @@ class Copies(Desk):
             kind = known.type if known.type == DELETED_HERE else MODIFIED if now else CREATED
             self._save(layout, found.with_copy(known.replace(base=now, type=kind)))
             return path
+
+    def drop(self, name: str, file: str) -> tuple[str, str]:
+        """Settles a conflict: the session has the project's file again. Gives the path from the top, and where the copy
+        is kept; nothing where the session had only deleted the file.
+        """
+        with self._opened(name, file) as (layout, path, copy, found):
+            data = content(copy)
+            if data is None and path not in found.copies:
+                raise _no_file(layout, path)
+            self._touch(layout)
+            reason = f"dropped from the session {name}"
+            kept = "" if data is None else self._wired.documents.quarantine(path, data, reason)
+            drop(copy)
+            self._save(layout, found.without(path))
+            return path, kept
 
     def retry(self, name: str, file: str, reason: str) -> dict[str, Any]:
         """Notes that a person tries a file again, and keeps what the session has of it now."""

@@ -18,6 +18,9 @@ from holdfast.systems.story.sessions.changes import APPEARED
 from holdfast.systems.story.sessions.files import content, drop
 from holdfast.systems.story.sessions.layout import ARTIFACTS, STATES, WORKSPACE, Layout
 
+ACTIVE_TOO = "active_too"
+"""Why a run of the session cannot become one of the project: the same work is under way there."""
+
 
 def named(wired: Wired, layout: Layout) -> list[str]:
     """The ULIDs of a session's workflows, the finished and cancelled ones too, the damaged ones included.
@@ -52,9 +55,24 @@ def summary(state: State) -> dict[str, Any]:
     return {"workflow_id": state.id, "ulid": state.ulid, "workflow_type": state.type, "status": word}
 
 
-def conflicts(layout: Layout, states: list[State]) -> list[dict[str, str]]:
-    """Documents that would come to lie where another file is."""
+def twins(wired: Wired, layout: Layout, states: list[State]) -> list[State]:
+    """The active runs outside of sessions that are the same work as an active one of the session: one has to go."""
+    own = [_work(state) for state in states if queries.is_active(state)]
+    outside = [e.ulid for e in wired.store.active() if not e.session and e.worktree == layout.worktree] if own else []
+    return [state for state in loaded(wired, outside, quietly=True) if _work(state) in own]
+
+
+def _work(state: State) -> tuple[str, str, dict[str, Any]]:
+    """What a run is of: the chapters of two acts may have the same number."""
+    return state.type, state.subject, {name: state.context.get(name) for name in ("level", "act", "chapter", "scene")}
+
+
+def conflicts(wired: Wired, layout: Layout, states: list[State]) -> list[dict[str, str]]:
+    """Documents that would come to lie where another file is, and work that would be under way twice."""
     out = []
+    for state in twins(wired, layout, states):
+        path = dialect(state.dialect).document.path(state)
+        out.append({"path": path, "reason": ACTIVE_TOO, "workflow_id": state.id})
     for state in states:
         document = dialect(state.dialect).document
         here, there = document.path(state), document.path(state.replace(session=""))

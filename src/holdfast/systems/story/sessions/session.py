@@ -7,7 +7,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import refusals, remedies
 from holdfast.core.names import checked_text
-from holdfast.core.remedy import Blank, quoted, shell
+from holdfast.core.remedy import Remedy, quoted, shell
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, HoldfastError
@@ -80,7 +80,7 @@ class Sessions(Copies):
         return {
             **self._shown(layout, found, changes),
             "workflows": [runs.summary(state) for state in states],
-            "conflicts": [*changes.conflicts(), *runs.conflicts(layout, states)],
+            "conflicts": [*changes.conflicts(), *runs.conflicts(self._wired, layout, states)],
         }
 
     def preview(self, name: str) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class Sessions(Copies):
             if seal and _seal(layout, changes) != seal:
                 raise refusals.changed_meanwhile(f"the session {name}")
             if said["conflicts"]:
-                raise _conflict(layout, said["conflicts"])
+                raise _conflict(layout, changes, said["conflicts"])
             ending.commit(self._wired, layout, changes, states, archive, said)
         return {**said, "committed": True}
 
@@ -152,7 +152,7 @@ class Sessions(Copies):
             "artifacts": changes.targets(changes_.ARTIFACT),
             "retries": changes.targets(changes_.RETRY),
             "workflows": workflows,
-            "conflicts": [*changes.conflicts(), *runs.conflicts(layout, states)],
+            "conflicts": [*changes.conflicts(), *runs.conflicts(self._wired, layout, states)],
         }
 
     def _orphans(self, layout: Layout) -> list[str]:
@@ -183,10 +183,33 @@ def _seal(layout: Layout, changes: Changes) -> str:
     return digest(compact([layout.name, [change.items() for change in changes.all]]).encode())
 
 
-def _conflict(layout: Layout, conflicts: list[dict[str, str]]) -> Conflict:
+def settling(layout: Layout, changes: Changes, conflicts: list[dict[str, str]]) -> tuple[Remedy | str, ...]:
+    """What settles conflicts: of copies, which side wins; what cannot be committed at all is moved or removed."""
+    theirs = {change.target for change in changes.all if change.is_contested}
+    made = (changes_.ARTIFACT, changes_.RETRY)
+    unfit = [c.source for c in changes.all if c.conflict and c.kind not in made and not c.is_contested]
+    twice = [one["workflow_id"] for one in conflicts if one["reason"] == runs.ACTIVE_TOO]
+    paths = [conflict["path"] for conflict in conflicts if conflict["reason"] != runs.ACTIVE_TOO]
+    ways: list[Remedy | str] = []
+    if both := [path for path in paths if path in theirs]:
+        path = both[0] if len(both) == 1 else remedies.PATH
+        copy = f"{layout.folder}/{path if isinstance(path, str) else path.shown}"
+        ways += [
+            Remedy(text=f"put both together in {quoted(copy)}"),
+            remedies.session_file("keep", path, layout.name, text="then"),
+            remedies.session_file("drop", path, layout.name, text="take the project's"),
+        ]
+    if unfit:
+        ways.append(shell("rm", f"{layout.folder}/{unfit[0]}", text="remove it from the session"))
+    if there := [path for path in paths if path not in theirs and path not in unfit]:
+        ways.append(f"move {there[0]} to another place")
+    if twice:
+        ways.append(remedies.cancel(workflow=twice[0], text="give up the run outside of the session"))
+    return tuple(ways)
+
+
+def _conflict(layout: Layout, changes: Changes, conflicts: list[dict[str, str]]) -> Conflict:
     paths = ", ".join(conflict["path"] for conflict in conflicts[:8])
     said = f"changed in the project too, or not to be committed from {layout.name}: {paths}"
-    merged = ("put both together in the session's copy", remedies.session("keep", remedies.PATH, text="then"))
-    dropped = shell("rm", Blank(f"{quoted(layout.folder)}/PATH"), text="drop the copy")
     facts = {"session": layout.name, "conflicts": conflicts}
-    return Conflict("session_conflict", said, remedy=(*merged, dropped), facts=facts)
+    return Conflict("session_conflict", said, remedy=settling(layout, changes, conflicts), facts=facts)

@@ -13,10 +13,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from holdfast.core.remedy import shell
 from holdfast.errors import UsageError
+from holdfast.forges import refusals
 from holdfast.forges.addresses import LONGEST_ADDRESS
-from holdfast.forges.github import refusals
-from holdfast.forges.github.repository import roots, token_names
-from holdfast.forges.github.transport import ANSWER_LIMIT, GRAPHQL, HEADERS, TIMEOUT_SECONDS, Answer, checked_host
+from holdfast.forges.transport import ANSWER_LIMIT, GRAPHQL, TIMEOUT_SECONDS, Answer, checked_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +30,10 @@ _CHUNK = 1 << 16
 
 
 class TokenTransport:
-    """Speaks to the GitHub at `host`; `base_url` is where its REST API is, if not where its kind has it.
+    """Speaks to the forge at `host`, whose REST API is at `root`, with these `headers` in every request.
 
-    The `strict` one believes the certificates of the system, whatever the environment says.
+    `login` is what the user types where the token is not accepted. The `strict` one believes the certificates of the
+    system, whatever the environment says.
     """
 
     refusal = None
@@ -44,15 +44,18 @@ class TokenTransport:
         token: str,
         timeout: float = TIMEOUT_SECONDS,
         *,
-        base_url: str = "",
+        root: str,
+        graphql: str = "",
+        login: str,
+        headers: Mapping[str, str],
         proxy: str = "",
         strict: bool = False,
     ) -> None:
         _require_token(token)
-        rest, graphql = roots(checked_host(host), base_url)
-        self.host = host
-        self.login = f"unset {' '.join(token_names(host))} && gh auth login --hostname {host}"
-        self._rest, self._graphql = _checked_root(rest), graphql
+        self.host = checked_host(host)
+        self.login = login
+        self._rest, self._graphql = _checked_root(root), graphql
+        self._more = headers
         self._token = token
         self._timeout = timeout
         self._proxy = _checked_proxy(proxy)
@@ -133,7 +136,7 @@ class TokenTransport:
 
     def _headers(self, body: bytes) -> dict[str, str]:
         own = {"Authorization": f"Bearer {self._token}", "User-Agent": "holdfast"}
-        return {**HEADERS, **own, **({"Content-Type": "application/json; charset=utf-8"} if body else {})}
+        return {**self._more, **own, **({"Content-Type": "application/json; charset=utf-8"} if body else {})}
 
     def _whole(self, response: HTTPResponse) -> bytes:
         """All of the body: a connection that ends early would otherwise pass for a short one."""
@@ -197,15 +200,15 @@ def _origin(address: str) -> tuple[str, str, int | None]:
 def _require_token(token: str) -> None:
     if not re.fullmatch(r"[!-~]{1,1000}", token):
         sentence = "a token has 1 to 1000 printable ASCII characters without spaces, and this one has not"
-        raise UsageError("bad_token", sentence, remedy=shell("gh", "auth", "token"))
+        raise UsageError("bad_token", sentence, remedy="take the token as the forge shows it, without quotes")
 
 
 def _checked_root(address: str) -> str:
     """The token would be readable on the way to anything but https, except to this machine itself."""
     match = re.fullmatch(r"(https?)://([A-Za-z0-9.-]+|\[::1\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9_.-]+)*", address)
     if match is None or (match[1] == "http" and match[2].strip("[]") not in _LOOPBACK) or not _origin(address)[0]:
-        said = f"{refusals.clean(address, 200)!r} cannot be the address of a GitHub's API: it begins with https://"
-        raise UsageError("bad_github_url", said, remedy="use one such as https://github.example.com/api/v3")
+        said = f"{refusals.clean(address, 200)!r} cannot be the address of a forge's API: it begins with https://"
+        raise UsageError("bad_forge_url", said, remedy="use one such as https://github.example.com/api/v3")
     return address
 
 

@@ -1,6 +1,6 @@
-"""Requests by the user's own `gh`: their login, which never passes through here.
+"""Requests by the user's own `gh` or `glab`: their login, which never passes through here.
 
-Unlike a token of ours, gh follows a redirect to another host, but it does not send the login there.
+Unlike a token of ours, these follow a redirect to another host, but they do not send the login there.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import signal
 import time
 from _collections_abc import Mapping
 
-from holdfast.forges.github import refusals
-from holdfast.forges.github.transport import ANSWER_LIMIT, GRAPHQL, HEADERS, TIMEOUT_SECONDS, Answer, checked_host
+from holdfast.forges import refusals
+from holdfast.forges.transport import ANSWER_LIMIT, GRAPHQL, TIMEOUT_SECONDS, Answer, checked_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,69 +20,78 @@ if TYPE_CHECKING:
 
 _HEAD_LIMIT = 1 << 18
 _NOT_LOGGED_IN = 4  # the exit code gh keeps for it
-_QUIET = {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1", "GH_NO_UPDATE_NOTIFIER": "1"}
-_NOISY = frozenset(("GH_FORCE_TTY", "CLICOLOR_FORCE", "GH_DEBUG", "DEBUG", "GH_REPO", "GIT_DIR", "GIT_WORK_TREE"))
-_ENTERPRISE = frozenset(("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"))
 
 
-class GhTransport:
-    """Asks the GitHub at `host` by `gh api`, the program at this path, run in the folder `top`."""
+class ProgramTransport:
+    """Asks the forge at `host` by the `api` command of the program at this path, run in the folder `top`."""
 
     refusal = None
 
     def __init__(
-        self, program: str, top: str, host: str, timeout: float = TIMEOUT_SECONDS, *, environ: Mapping[str, str]
+        self,
+        program: str,
+        top: str,
+        host: str,
+        timeout: float = TIMEOUT_SECONDS,
+        *,
+        environ: Mapping[str, str],
+        headers: Mapping[str, str],
     ) -> None:
         self.host = checked_host(host)
-        self.login = f"gh auth login --hostname {host}"
+        self._name = os.path.basename(program)
+        self.login = f"{self._name} auth login --hostname {host}"
         self._program = program
         self._top = top
         self._timeout = timeout
-        # gh sends an enterprise token of the environment to any host it is told of.
-        foreign = _NOISY | _ENTERPRISE
-        self._environ = {name: value for name, value in environ.items() if name not in foreign} | _QUIET
+        self._environ = environ
+        self._headers = headers
 
     def send(self, method: str, path: str, body: bytes = b"") -> Answer:
-        headers = [word for name, value in HEADERS.items() for word in ("--header", f"{name}: {value}")]
+        sent = {**self._headers, **({"Content-Type": "application/json; charset=utf-8"} if body else {})}
+        headers = [word for name, value in sent.items() for word in ("--header", f"{name}: {value}")]
         given = ("--input", "-") if body else ()
         argv = [self._program, "api", "--hostname", self.host, "--include", "--method", method, *headers, *given, path]
         try:
             code, printed, complaint = self._run(argv, body)
         except TimeoutError:
-            raise refusals.unreachable(self.host, f"gh had no whole answer within {self._timeout:g} s") from None
+            raise refusals.unreachable(
+                self.host, f"{self._name} had no whole answer within {self._timeout:g} s"
+            ) from None
         except OSError as error:
-            raise refusals.unreachable(self.host, f"gh cannot be run in {self._top}: {error.strerror}") from None
+            raise refusals.unreachable(
+                self.host, f"{self._name} cannot be run in {self._top}: {error.strerror}"
+            ) from None
         if len(printed) > ANSWER_LIMIT + _HEAD_LIMIT:
             raise refusals.odd(self.host, f"it is larger than {ANSWER_LIMIT >> 20} MiB")
         return self._read(path, code, printed, complaint)
 
     def _read(self, path: str, code: int, printed: bytes, complaint: bytes) -> Answer:
-        """The answer in what gh printed. Its exit code is 1 for a refusal as well as for an answer that was cut off.
+        """The answer in what was printed. The exit code is 1 for a refusal as well as for an answer that was cut off.
 
-        Of GraphQL it prints a body only when it has the whole of it and can read it itself.
+        Of GraphQL gh prints a body only when it has the whole of it and can read it itself.
         """
         head, _, body = printed.partition(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").replace("\r\n", "\n").split("\n")
         status = first.split(" ")[1:2]
         said = complaint.decode("utf-8", "replace")
         if not first.startswith("HTTP/") or not status or not (status[0].isascii() and status[0].isdigit()):
-            if code == _NOT_LOGGED_IN or "gh auth login" in said:
+            if code == _NOT_LOGGED_IN or f"{self._name} auth login" in said:
                 raise refusals.unauthorized(self.host, self.login, said)
-            raise refusals.unreachable(self.host, said or f"gh ended with {code}")
+            raise refusals.unreachable(self.host, said or f"{self._name} ended with {code}")
         number = int(status[0][:3])
         if code and number < 300 and not (path == GRAPHQL and body.strip()):
             if "json" in said or "invalid character" in said:
                 raise refusals.odd(self.host, said)
-            raise refusals.unreachable(self.host, said or f"gh ended with {code}")
+            raise refusals.unreachable(self.host, said or f"{self._name} ended with {code}")
         pairs = (line.partition(": ") for line in lines)
         return Answer(number, {name.lower(): value for name, _, value in pairs}, body)
 
     def _run(self, argv: list[str], body: bytes) -> tuple[int, bytes, bytes]:
-        """Exit code, output and complaint of gh; TimeoutError and OSError where there is none."""
+        """Exit code, output and complaint of the program; TimeoutError and OSError where there is none."""
         import subprocess
         import tempfile
 
-        with tempfile.TemporaryFile() as text:  # a file takes it all at once, whether gh ever reads it or not
+        with tempfile.TemporaryFile() as text:  # a file takes it all at once, whether it is ever read or not
             text.write(body)
             text.seek(0)
             process = subprocess.Popen(argv, cwd=self._top, env=self._environ, bufsize=0, start_new_session=True,
@@ -126,10 +135,10 @@ class GhTransport:
         return bytes(kept[0]), bytes(kept[1])
 
 
-def gh_in(environ: Mapping[str, str]) -> str:
-    """The path of `gh`, or nothing. Relative entries of PATH do not count, as a repository could bring its own."""
+def program_in(environ: Mapping[str, str], name: str) -> str:
+    """The path of a program, or nothing. Relative entries of PATH do not count, as a repository could bring its own."""
     import shutil
 
     path = environ.get("PATH", os.defpath)
     fixed = os.pathsep.join(part for part in path.split(os.pathsep) if os.path.isabs(part))
-    return shutil.which("gh", path=fixed) or ""
+    return shutil.which(name, path=fixed) or ""

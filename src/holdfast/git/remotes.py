@@ -1,0 +1,125 @@
+"""A branch here and on its remote: asked within a few seconds, compared, and pushed once more where that helps."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast import git
+from holdfast.core.value import Value
+from holdfast.errors import HoldfastError
+from holdfast.git import changes
+from holdfast.git.command import git as run
+from holdfast.git.command import plain_lines
+
+SECONDS = 20
+"""How long a remote may take to answer. Nobody waits longer to be told that there is no network."""
+TRIES = 3
+PUSHED, BEHIND, REFUSED, UNREACHABLE, NO_REMOTE = "pushed", "behind", "refused", "unreachable", "no_remote"
+_REFUSALS = ("[remote rejected]", "protected branch", "pre-receive hook declined")
+_MOVED = ("[rejected]", "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref")
+
+
+class Position(Value):
+    """How a branch stands to the one of its remote, as that was when it was last heard of."""
+
+    remote: str
+    ours: str
+    theirs: str = ""
+    """The remote's commit; empty where the remote is not known to have the branch."""
+    ahead: int = 0
+    behind: int = 0
+
+    @property
+    def name(self) -> str:
+        """What git calls the remote's branch here."""
+        return self.tracking.removeprefix("refs/remotes/")
+
+    tracking: str = ""
+
+
+class Sent(Value):
+    """What became of a push: one of the words above, and git's own reason."""
+
+    outcome: str
+    remote: str = ""
+    reason: str = ""
+
+
+def position(repo: git.Repository, branch: str) -> Position | None:
+    """Where a branch stands; None without a remote, or where there is no such branch here."""
+    where, ours = changes.remote(repo, branch), changes.tip(repo, branch)
+    if where is None or ours is None:
+        return None
+    tracking = changes.tracking(repo, where, branch)
+    theirs = (changes.at_ref(repo, tracking) if tracking else None) or ""
+    if not theirs or theirs == ours:
+        return Position(where, ours, theirs, tracking=tracking)
+    counted = run(repo.top, "rev-list", "--left-right", "--count", "--end-of-options", f"{ours}...{theirs}", "--")[1]
+    ahead, behind = map(int, counted.split())
+    return Position(where, ours, theirs, ahead, behind, tracking)
+
+
+def fetch(repo: git.Repository, branch: str) -> str:
+    """Ask the remote for a branch that it is known to have; why it could not be asked, else empty.
+
+    A branch that is gone from the remote stays as it was heard of last.
+    """
+    known = position(repo, branch)
+    if known is None or not known.theirs:
+        return ""
+    full = f"refs/heads/{branch}"
+    words = ("fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance")
+    try:
+        run(repo.top, *words, "--", known.remote, f"+{full}:{known.tracking}", seconds=SECONDS)
+    except HoldfastError as error:
+        if "couldn't find remote ref" in error.message:
+            return ""
+        return _reason(error)
+    return ""
+
+
+def in_the_way(repo: git.Repository, now: Position) -> list[str]:
+    """The files that are changed here and not committed, and that the remote's branch changed too."""
+    listed = run(repo.top, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")[1].split(b"\0")
+    here = {row[3:] for row in listed if row}
+    words = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--end-of-options")
+    there = run(repo.top, *words, f"{now.ours}...{now.theirs}", "--")[1].split(b"\0")
+    return sorted(os.fsdecode(name) for name in here.intersection(there) if name)
+
+
+def push(repo: git.Repository, branch: str, to: str = "") -> Sent:
+    """Push a branch, under its own name or another one. Nothing is forced.
+
+    Where the remote did not answer, or somebody else was just writing there, it is tried again.
+    """
+    last = Sent(NO_REMOTE)
+    for _ in range(TRIES):
+        try:
+            return Sent(PUSHED, changes.push(repo, branch, to))
+        except HoldfastError as error:
+            if error.code == "no_remote":
+                return last
+            last = Sent(_outcome(error), str(error.facts.get("remote") or ""), _reason(error))
+        if last.outcome == REFUSED:
+            return last
+        if last.outcome == BEHIND:
+            if fetch(repo, branch):
+                return last
+            now = position(repo, branch)
+            if now is None or now.behind:
+                return last
+    return last
+
+
+def _outcome(error: HoldfastError) -> str:
+    output = f"{error.message}\n{error.facts.get('output', '')}"
+    if any(word in output for word in _REFUSALS):
+        return REFUSED
+    return BEHIND if any(word in output for word in _MOVED) else UNREACHABLE
+
+
+def _reason(error: HoldfastError) -> str:
+    lines = plain_lines(str(error.facts.get("output", ""))) or [error.message]
+    telling = [line for line in lines if any(word in line for word in (*_REFUSALS, "fatal:", "error:", "[rejected]"))]
+    said = (telling or [error.message])[0]
+    return " ".join(os.fsdecode(said.encode("utf-8", "surrogateescape")).split())[:300]

@@ -1,0 +1,179 @@
+"""The same feature in other clones: the remote is asked before anything is decided, and told of it afterwards.
+
+Journals that went different ways are not mended line by line. A person says which one holds, and both branches are
+brought together with the workspace that belongs to it: no commit is lost, and the journal that gives way is kept.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast import git
+from holdfast.core import lifecycle, remedies
+from holdfast.core.remedy import Remedy, shell
+from holdfast.core.state import State
+from holdfast.engine.ports import AHEAD, FORKED, Standing
+from holdfast.errors import HoldfastError, Refused
+from holdfast.git import bringing, remotes
+from holdfast.git.remotes import Position
+from holdfast.systems.gated import journal_copy, words, workspace
+from holdfast.systems.seam.wired import Wired
+
+_DECIDED = (lifecycle.DONE, lifecycle.ACTIVE)
+
+
+def require_current(wired: Wired, state: State) -> tuple[str, ...]:
+    """Refuses while the remote has more of the branch than is here; what is said where it could not be asked."""
+    repository = _shared(wired, state)
+    if repository is None:
+        return ()
+    why = remotes.fetch(repository, str(state.branch))
+    now = remotes.position(repository, str(state.branch))
+    if now and now.behind:
+        raise _gone_on(wired, state, repository, now)
+    return (f"{now.remote} cannot be asked, so this goes on here: {why}",) if why and now else ()
+
+
+def send(wired: Wired, state: State) -> tuple[str, ...]:
+    """Pushes a branch that the remote has already; what is said about it."""
+    repository = _shared(wired, state)
+    if repository is None:
+        return ()
+    now = remotes.position(repository, str(state.branch))
+    if now is None or not now.theirs or not now.ahead:
+        return ()
+    sent = remotes.push(repository, str(state.branch))
+    if sent.outcome == remotes.PUSHED:
+        return (f"pushed {state.branch} to {sent.remote}",)
+    return (left(wired, state) or f"{state.branch} is not pushed: {sent.reason}",)
+
+
+def decided(before: State | None, after: State) -> bool:
+    """Whether people decided about a phase: others should know that at once."""
+    return before is not None and any(
+        before.step(path).status == lifecycle.WAITING and after.step(path).status in _DECIDED
+        for path in after.plan.children("")
+    )
+
+
+def left(wired: Wired, state: State) -> str:
+    """What the remote does not have, or has beside it, as it was last heard of; empty when all is well."""
+    repository = _shared(wired, state)
+    now = remotes.position(repository, str(state.branch)) if repository else None
+    if repository is None or now is None or not now.theirs or not (now.ahead or now.behind):
+        return ""
+    if now.behind:
+        refusal = _gone_on(wired, state, repository, now)
+        return f"{refusal.message} ({_told(wired, state, refusal)})"
+    many = "1 commit" if now.ahead == 1 else f"{now.ahead} commits"
+    again = _typed(wired, state, remedies.go_on(workflow=state.ulid))
+    return f"{many} of {state.branch} not pushed to {now.remote} yet ({again} tries again)"
+
+
+def join(wired: Wired, state: State, take: str) -> tuple[str, ...]:
+    """Brings the remote's branch into the one here where both went on; what is said about it.
+
+    Without `take`, journals that differ are shown to a person, who decides.
+    """
+    repository = _shared(wired, state)
+    if repository is None:
+        return ()
+    branch = str(state.branch)
+    remotes.fetch(repository, branch)
+    now = remotes.position(repository, branch)
+    if now is None or not now.behind:
+        return ()
+    kind = _kind(wired, state, repository, now)
+    if kind == FORKED:
+        if not take:
+            raise _gone_on(wired, state, repository, now)
+        which = f"take the journal of {state.id} that {'is here' if take == 'here' else 'came with git'}"
+        wired.settings.require_person(which, remedies.recover(state.id, take=take))
+    workspace.committed(wired, state, "Keep what is not handed in")
+    now = remotes.position(repository, branch) or now
+    take = take if kind == FORKED else "git" if kind == AHEAD else "here"
+    folder = os.path.relpath(_home(wired, state), repository.top) if kind in (FORKED, AHEAD) else ""
+    side = now.ours if take == "here" else now.theirs
+    message = f"Merge {now.name} into {branch}\n"
+    try:
+        bringing.bring(repository, now.theirs, branch, message, wired.settings.lock_wait, folder, side)
+    except bringing.Collision as collision:
+        raise _together(state, now, collision.files, take) from None
+    other = now.theirs if take == "here" else now.ours
+    beside = f"; what the other side has in {words.home(state)} is in commit {other[:12]}" if folder else ""
+    return (f"brought {now.name} into {branch}{beside}",)
+
+
+def _shared(wired: Wired, state: State) -> git.Repository | None:
+    """The repository of a feature whose branch is checked out and that git is not in the middle of something in."""
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None or not state.branch or git.branch(repository) != state.branch or git.busy(repository):
+        return None
+    return repository
+
+
+def _home(wired: Wired, state: State) -> str:
+    return os.path.join(wired.place.base(state.worktree), words.home(state))
+
+
+def _gone_on(wired: Wired, state: State, repository: git.Repository, now: Position) -> HoldfastError:
+    """Others pushed: what leads on from there, by what differs."""
+    facts = {"branch": state.branch, "remote": now.remote, "ahead": now.ahead, "behind": now.behind}
+    many = "a commit that is" if now.behind == 1 else f"{now.behind} commits that are"
+    said = f"{now.name} has {many} not here"
+    standing = _standing(wired, state, repository, now)
+    if standing is not None and standing.kind == FORKED:
+        refusal = journal_copy.forked(state.id, standing)
+        refusal.message = f"{said}, and {refusal.message}"
+        refusal.facts.update(facts)
+        return refusal
+    touched = remotes.in_the_way(repository, now)
+    way = shell("git", "merge", "--no-edit" if now.ahead else "--ff-only", now.name)
+    if touched:
+        listed = ", ".join(touched[:4]) + (", …" if len(touched) > 4 else "")
+        said += f"; {listed} changed there and is not committed here"
+        way = remedies.recover(state.id, text="commits and merges both")
+        home = os.path.relpath(_home(wired, state), repository.top)
+        if not all(name.startswith(f"{home}/") for name in touched):
+            way = shell("git", "stash", "push", "--include-untracked", text="what is not committed is kept there")
+    if not now.ahead:
+        return Refused("branch_behind", said, remedy=way, facts=facts)
+    said += f", and {state.branch} has {now.ahead} that are not there"
+    return Refused("branch_diverged", said, remedy=way, facts=facts)
+
+
+def _standing(wired: Wired, state: State, repository: git.Repository, now: Position) -> Standing | None:
+    """How the journal that the remote has stands to the one here; None where it has none."""
+    data = git.head_blob(repository, os.path.join(_home(wired, state), words.JOURNAL), now.theirs)
+    return journal_copy.compared(wired, state.id, state.worktree, data) if data else None
+
+
+def _kind(wired: Wired, state: State, repository: git.Repository, now: Position) -> str:
+    standing = _standing(wired, state, repository, now)
+    return standing.kind if standing else ""
+
+
+def _together(state: State, now: Position, files: tuple[str, ...], take: str) -> Refused:
+    """Code that both sides changed is nobody's to choose but the people's who wrote it."""
+    listed = ", ".join(files[:8]) + (", …" if len(files) > 8 else "")
+    said = f"{now.name} and {state.branch} changed the same in {listed}: that has to be merged by hand"
+    chosen = {"git": "--theirs", "here": "--ours"}.get(take, "--theirs")
+    ways = (
+        shell("git", "merge", "--no-edit", now.name),
+        shell("git", "checkout", chosen, "--", words.home(state), text="then, where the workspace conflicts"),
+        shell("git", "commit", "--no-edit", text="then resolve the other files, git add all of them, and"),
+        remedies.recover(state.id, take=take, text="then"),
+    )
+    return Refused("merge_conflict", said, remedy=ways, facts={"files": list(files[:50]), "branch": state.branch})
+
+
+def _typed(wired: Wired, state: State, remedy: Remedy) -> str:
+    from holdfast.core.remedy import typed
+
+    return typed(remedy, wired.scope(state.ulid))
+
+
+def _told(wired: Wired, state: State, refusal: HoldfastError) -> str:
+    from holdfast.core.remedy import told
+
+    return told(refusal.remedies, wired.scope(state.ulid))

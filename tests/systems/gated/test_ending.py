@@ -1,0 +1,137 @@
+"""The end of a feature reaches the remote: before the merge, after it, and where the base branch is protected."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.acceptance.feature import BRANCH, HOME, SLUG, House
+
+PROTECTED = """#!/bin/sh
+while read old new ref; do
+    [ "$ref" = refs/heads/main ] && echo "GH006: Protected branch update failed" >&2 && exit 1
+done
+exit 0
+"""
+
+
+@pytest.fixture
+def house(tmp_path) -> House:
+    """A completed feature, pushed."""
+    house = House(tmp_path / "house").publish().completed()
+    house.git("push", "-q", "-u", "origin", BRANCH)
+    return house
+
+
+def remote(house: House, branch: str) -> str:
+    return house.git("ls-remote", "origin", f"refs/heads/{branch}").split("\t")[0]
+
+
+def protect(house: House) -> None:
+    hook = house.root.with_name("remote.git") / "hooks" / "pre-receive"
+    hook.write_text(PROTECTED)
+    hook.chmod(0o755)
+
+
+def merge(house: House, *how: str, delete: bool = True) -> None:
+    """Somebody merges the pull request, and the branch goes."""
+    house.git("switch", "-q", "main")
+    house.git("merge", "-q", *how, BRANCH)
+    if "--squash" in how:
+        house.git("commit", "-q", "-m", "Sign in by key (#7)")
+    house.git("push", "-q", "origin", "main")
+    if delete:
+        house.git("branch", "-q", "-D", BRANCH)
+        house.git("push", "-q", "origin", "--delete", BRANCH)
+
+
+def is_ended(house: House, branch: str) -> None:
+    assert not (house.root / HOME).exists()
+    assert "What 01-requirements says." in house.git("show", f"{branch}:docs/requirements.md")
+    assert HOME not in house.git("ls-tree", "-r", "--name-only", branch)
+    assert "is finalized" in house.ok("feature", "finalize", SLUG).out
+
+
+def test_before_the_merge_it_is_pushed_and_said(house):
+    said = house.ok("feature", "finalize").out
+    assert f"pushed {BRANCH} to origin" in said
+    assert remote(house, BRANCH) == house.git("rev-parse", "HEAD").strip()
+    is_ended(house, BRANCH)
+
+
+@pytest.mark.parametrize("how", [("--no-ff", "-m", "Merge"), ("--ff-only",), ("--squash",)])
+@pytest.mark.parametrize("delete", [True, False])
+def test_after_the_merge_it_ends_on_the_base(house, how, delete):
+    merge(house, *how, delete=delete)
+    said = house.ok("feature", "finalize", SLUG).out
+    assert "pushed main to origin" in said
+    assert remote(house, "main") == house.git("rev-parse", "main").strip()
+    is_ended(house, "main")
+
+
+def test_after_the_merge_another_clone_can_end_it(house, tmp_path):
+    merge(house, "--no-ff", "-m", "Merge")
+    other = house.clone(tmp_path / "other")
+    assert other.refused("feature", "finalize", SLUG)["code"] == "gate_unmet"  # only a person takes claims over
+    assert other.person("feature", "finalize", SLUG, "--yes").code == 0
+    is_ended(other, "main")
+    house.git("pull", "-q", "--ff-only", "origin", "main")
+    assert house.agent("status", "--json").code != 0 or not house.ok("list", "--json").json["workflows"]
+
+
+def test_on_its_branch_after_the_merge_it_says_where_to_go(house):
+    merge(house, "--no-ff", "-m", "Merge", delete=False)
+    house.git("switch", "-q", BRANCH)
+    error = house.refused("feature", "finalize")
+    assert error["code"] == "already_merged"
+    for one in error["remedies"]:
+        words = one["command"].split()
+        house.git(*words[1:]) if words[0] == "git" else house.ok(*words[1:])
+    is_ended(house, "main")
+
+
+def test_on_the_base_without_a_merge_it_says_what_to_do(house):
+    house.git("switch", "-q", "main")
+    error = house.refused("feature", "finalize", SLUG)
+    assert error["code"] == "not_merged"
+    assert error["remedies"][0]["command"] == f"git switch {BRANCH}"
+    assert "cancel" not in str(error)
+    house.git("merge", "-q", BRANCH)
+    house.ok("feature", "finalize", SLUG)
+    is_ended(house, "main")
+
+
+def test_a_protected_base_gets_a_branch_to_be_merged(house):
+    merge(house, "--no-ff", "-m", "Merge")
+    protect(house)
+    before = remote(house, "main")
+    said = house.ok("feature", "finalize", SLUG).out
+    assert "does not take a push to main" in said
+    assert f"pushed finalize/{SLUG} to origin" in said
+    assert remote(house, f"finalize/{SLUG}") == house.git("rev-parse", "main").strip()
+    assert remote(house, "main") == before
+
+
+def test_a_remote_that_does_not_answer_is_said_and_asked_again(house):
+    there = house.root.with_name("remote.git")
+    there.rename(there.with_name("away.git"))
+    said = house.ok("feature", "finalize").out
+    assert f"{BRANCH} is not pushed to origin" in said
+    there.with_name("away.git").rename(there)
+    assert f"pushed {BRANCH} to origin" in house.ok("feature", "finalize", SLUG).out
+    assert remote(house, BRANCH) == house.git("rev-parse", "HEAD").strip()
+
+
+def test_without_a_remote_nothing_is_pushed_and_said(tmp_path):
+    house = House(tmp_path / "house").completed()
+    assert "nothing is pushed: this repository has no remote" in house.ok("feature", "finalize").out
+
+
+def test_what_is_completed_and_not_finalized_is_shown_beside_other_work(house):
+    house.git("switch", "-q", "main")
+    house.ok("start", "feature", "Open windows")
+    for words in (("status",), ("list",)):
+        said = house.ok(*words).out
+        assert SLUG in said, words
+        assert f"holdfast feature finalize {SLUG}" in said, words
+    assert [one["workflow_id"] for one in house.ok("status", "--json").json["to_finalize"]] == [SLUG]
+    assert SLUG in [one["workflow_id"] for one in house.ok("list", "--json").json["workflows"]]
