@@ -205,8 +205,7 @@ def test_without_a_forge_the_command_to_type_is_named_and_the_address_finishes_i
     assert refusal["code"] == "no_forge"
     text = f".holdfast/checks/{checkout.ok('status', '--json').json['ulid']}/pull-request.md"
     assert refusal["remedy"] == (
-        f"git push -u origin {BRANCH} && gh pr create --head {BRANCH} --base main "
-        """--title 'User'"'"'s login' --body-file """
+        f"git push -u origin {BRANCH}, then open the pull request where the repository is served and take the text of "
         f"{text}, then: holdfast done pr_creation --url URL"
     )
     assert "- [x] Describe it (no tests)" in (checkout.root / text).read_text()

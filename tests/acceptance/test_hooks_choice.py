@@ -260,7 +260,7 @@ def test_an_edit_that_is_no_json_is_told_at_once_and_shown_as_text(house, projec
         tool_response={},
         duration_ms=7,
     )
-    assert "is no JSON, and left as it is" in heard.text
+    assert "is no JSON (line 1, column 1: expecting value), and left as it is" in heard.text
     told = session.compact()
     assert named(told) == "Alpha job"
     assert "the index is built" in told

@@ -149,7 +149,7 @@ def test_a_whole_run_and_every_word_of_its_file(run):
             "max_time": "2h",
             "cost_so_far": "$1.15",
             "elapsed_time": HOW_LONG,
-            "warnings": ["Iterations of task 2.2 at 75% of limit"],
+            "warnings": [],
         },
         "learnings": [
             learning("1.1", 2, "antipattern", "a name that is None is no name", "test the value", "the model"),

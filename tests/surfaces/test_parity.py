@@ -18,6 +18,7 @@ BY_OTHER_FIELDS = {
 WITHOUT = {
     "wait": "a server tells of changes by resources/updated, and get_next_step may be asked again",
     "reset": "a person's",
+    "feature reset": "a person's",
     "extend": "a person's",
     "trust": "a person's",
     "task retry": "a person's",

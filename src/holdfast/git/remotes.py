@@ -47,7 +47,8 @@ class Sent(Value):
 
 def position(repo: git.Repository, branch: str) -> Position | None:
     """Where a branch stands; None without a remote, or where there is no such branch here."""
-    where, ours = changes.remote(repo, branch), changes.tip(repo, branch)
+    where = changes.remote(repo, branch)
+    ours = changes.tip(repo, branch) if where else None
     if where is None or ours is None:
         return None
     tracking = changes.tracking(repo, where, branch)

@@ -183,7 +183,7 @@ class Looked:
             system(self.state.dialect)  # refuses where the package of the system is not there
         told: tuple[str, ...] = ()
         if isinstance(command, cmd.Approve):
-            told = work(self.state.dialect).before_approval(self._wired, self._look().state)
+            told = work(self.state.dialect).before_approval(self._wired, self.state)
         self._look(writing=True)._decide(command, key, token, revision, summary)
         self.said = (*told, *self.said)
         return self

@@ -51,6 +51,7 @@ def test_a_workflow_of_any_dialect_is_started_looked_at_worked_on_and_given_up(h
         async with house.client() as client:
             begun = await told(client, "start_workflow", workflow=workflow, subject=subject)
             run = {"workflow_id": begun["workflow_id"]}
+            begun.pop("said", None)  # about the start, as the new branch of `dev`
             assert begun == await told(client, "get_workflow_status", **run)
             next_step = await told(client, "get_next_step", **run)
             assert next_step["current_step"] == begun["current_step"]

@@ -27,7 +27,6 @@ from holdfast.project import seats
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.hooks import notes, quick
-from holdfast.surfaces.hooks.calls import begun
 from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.registry import asked_by, dialect, system, upkeep
 
@@ -268,6 +267,8 @@ def _written(project: Project, event: Mapping[str, Any], known: list[State]) -> 
 
     A line that only names a document may have read it.
     """
+    from holdfast.surfaces.hooks.calls import begun
+
     documents, since = project.wired.documents, begun(dict(event))
     found = []
     for state in known:

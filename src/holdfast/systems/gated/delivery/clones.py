@@ -59,7 +59,10 @@ def decided(before: State | None, after: State) -> bool:
 def left(wired: Wired, state: State) -> str:
     """What the remote does not have, or has beside it, as it was last heard of; empty when all is well."""
     repository = _shared(wired, state)
-    now = remotes.position(repository, str(state.branch)) if repository else None
+    try:
+        now = remotes.position(repository, str(state.branch)) if repository else None
+    except HoldfastError as error:
+        return f"git cannot tell what the remote has of {state.branch}: {error.message}"
     if repository is None or now is None or not now.theirs or not (now.ahead or now.behind):
         return ""
     if now.behind:
