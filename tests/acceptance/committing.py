@@ -108,6 +108,7 @@ def _orchestrated(root: Path) -> Prepared:
 def _feature(root: Path) -> Prepared:
     house = House(root)
     house.begun()
+    house.git("switch", "-q", "main")
     _stage(house)
     proof = _has("workflow/another-thing/journal.jsonl")
     return Prepared(

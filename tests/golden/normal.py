@@ -21,6 +21,7 @@ SUBSTITUTIONS: tuple[tuple[str, str], ...] = (
     (r"(Packet: |ack |\"packet_id\": \"|\\?\"ack\\?\": \\?\")[0-9a-f]{8,}", r"\1<packet>"),
     (r"^(.{60}).*…(?=  .*<span>$)", r"\1…"),
     (r"(\"seeded\": \{).*…$", r"\1…"),
+    (r"(attempt \d+ failed: ).*…$", r"\1…"),
     (r"\b[0-9a-f]{64}\b|\b[0-9a-f]{40}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{12}\b", "<hash>"),
 )
 _PARAGRAPH = re.compile(r"(?m)^[A-Z][a-z]+ {2,}\S.*(?:\n {8}.*)+")

@@ -137,7 +137,8 @@ def follow(
         first = read(line)[0]
         if not first.words and first.typed == refused:
             raise dead("what was refused is suggested again")
-        if first.end == "blank" and run(first)[0] == 0:
+        is_ours = bool(first.tool) or first.argv[:1] == ["holdfast"]  # git takes any word for the address of a remote
+        if first.end == "blank" and is_ours and run(first)[0] == 0:
             raise dead("a blank is taken as it stands")
         if first.end:
             return first.end

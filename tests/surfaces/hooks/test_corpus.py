@@ -47,7 +47,7 @@ def test_events_as_hosts_send_them_get_every_kind_of_answer(sandbox):
         assert run.wrong == [], data
         if run.answer:
             answered.add(json.loads(data)["hook_event_name"])
-    assert answered == {"SessionStart", "PreCompact", "PreToolUse", "Stop"}
+    assert answered == {"SessionStart", "PreCompact", "PreToolUse", "PostToolUse", "Stop"}
     assert sandbox.examined() == []
 
 
