@@ -15,6 +15,7 @@ from holdfast.core.state import State
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from tests.orchestrated import TASKS
+from tests.phases import write_all
 from tests.workbench import Bench
 
 SIGNED = {"id": "sign-off", "approval": {"by": "human"}}
@@ -105,6 +106,7 @@ def compaction(bench: Bench) -> Scene:
 
 def gated(bench: Bench) -> Scene:
     work = bench.open("human").start("feature", "Sign in by key")
+    write_all(bench.write, "workflow/sign-in-by-key")
     work.note("begun")
     return Scene(bench, work.id, "01-requirements", "02-architecture")
 

@@ -19,11 +19,11 @@ from tests.acceptance.checkout import Checkout, argv
 from tests.forges.github.conversation import KeptThread
 from tests.forges.github.server import PUBLISHED, GitHub
 from tests.forges.loopback import Loopback
+from tests.phases import CODE, DOCS, FIRST, MAKEFILE, PHASES, SECOND, TESTING, paths, write_outputs
 
 TITLE, SLUG = "Sign in by key", "sign-in-by-key"
 HOME, BRANCH = f"workflow/{SLUG}", f"feature/{SLUG}"
-PHASES = ("01-requirements", "02-architecture", "03-implementation", "04-testing", "05-documentation")
-FIRST, SECOND, CODE, TESTING, DOCS = PHASES
+__all__ = ["CODE", "DOCS", "FIRST", "PHASES", "SECOND", "TESTING", "House", "Talk", "act", "hosted", "row", "timeless"]
 MEMBER = "MEMBER"
 _TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _EXAMPLE = next(one["example"][0]["user"] for one in PUBLISHED["operations"] if one["id"] == "pulls/list-reviews")
@@ -36,10 +36,12 @@ class House(Checkout):
         super().__init__(root)
         for name in ("GH_TOKEN", "GITHUB_TOKEN"):
             self.env.pop(name, None)
+        self.git("rm", "-q", "pyproject.toml", "conftest.py")
+        self.write("Makefile", MAKEFILE)
         self.write("docs/requirements.md", "# Requirements\n\nDoors open.\n")
         self.write("docs/architecture.md", "# Architecture\n\nOne door.\n")
         self.write("docs/diagrams/door.svg", "<svg/>\n")
-        self.git("add", "docs")
+        self.git("add", "docs", "Makefile")
         self.git("commit", "-q", "-m", "Docs")
 
     def publish(self) -> House:
@@ -58,7 +60,9 @@ class House(Checkout):
         return other
 
     def begun(self) -> House:
+        """The first phase is under way, and its document is written."""
         self.project().start("feature", TITLE)
+        self.make(FIRST)
         return self
 
     def project(self, kind: str = "human") -> Project:
@@ -92,16 +96,12 @@ class House(Checkout):
 
     def make(self, phase: str, text: str = "") -> None:
         """What a creator leaves in the working tree."""
-        text = text or f"What {phase} says.\n"
-        names = {
-            FIRST: ("requirements.md",),
-            SECOND: ("architecture.md", "diagrams/key.svg"),
-            DOCS: ("user-docs.md", "api-docs.md"),
-        }
-        for name in names.get(phase, ()):
-            self.write(f"{HOME}/{phase}/{name}", f"# {name}\n\n{text}")
+        text = text or f"What {phase} says."
+        write_outputs(self.write, HOME, phase, text)
+        if phase == SECOND:
+            self.write(f"{HOME}/{phase}/diagrams/key.svg", f"# diagrams/key.svg\n\n{text}\n")
         if phase == CODE:
-            self.write("src/key.py", f"# {text}")
+            self.write("src/key.py", f"# {text}\n")
             self.git("add", "src/key.py")
             self.git("commit", "-q", "-m", f"[workflow] {CODE}: Add the key")
 
@@ -115,6 +115,8 @@ class House(Checkout):
 
     def reviewed(self, phase: str, number: int, *findings: str) -> None:
         """An agent hands in, another one reviews; both by commands."""
+        if not all((self.root / path).exists() for path in paths(HOME, phase)):
+            self.make(phase)
         self.ok("done", phase, *(("--unchanged", "as it was") if number > 1 else ()))
         self.opinion(phase, number, *findings)
         self.ok("review", phase)
@@ -126,6 +128,7 @@ class House(Checkout):
             if each != FIRST:
                 workflow.begin(each)
             if (each, status) == (phase, "in_progress"):
+                write_outputs(self.write, HOME, each)
                 break
             self.make(each)
             workflow.done(each)
@@ -138,6 +141,17 @@ class House(Checkout):
 
     def completed(self) -> House:
         return self.up_to(DOCS, "completed")
+
+    def on_main(self, name: str, text: str) -> None:
+        """Somebody else changes a file of the base branch, which is merged into the feature's."""
+        self.git("switch", "-q", "main")
+        self.write(name, text)
+        self.git("add", name)
+        self.git("commit", "-q", "-m", f"Change {name}")
+        if self.git("remote").strip():
+            self.git("push", "-q", "origin", "main")
+        self.git("switch", "-q", BRANCH)
+        self.git("merge", "-q", "--no-edit", "main")
 
     def begin_agent(self, *words: str) -> subprocess.Popen[bytes]:
         """A command that runs while the test goes on."""

@@ -22,6 +22,7 @@ began        active   -         -          -        -        -          -       
 submitted    -        in_review -          -        -        -          -        -          -
 awaited      -        waiting   waiting    -        -        -          -        -          -
 revised      -        -         active     active   -        -          -        -          -
+withdrawn    -        -         active     active   -        -          -        -          -
 completed    -        done      done       done     -        -          -        -          -
 overridden   -        -         -          -        -        -          -        done       -
 failed       -        failed    failed     -        -        -          -        -          -

@@ -59,6 +59,7 @@ def test_single_commands_need_what_is_theirs():
 RUNS = (("build", Check("lint")),)
 ALL = Needs(
     ("a", "b"),
+    ("build",),
     (("build", "r"),),
     ("c0ffee",),
     ("beef",),

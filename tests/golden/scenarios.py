@@ -504,6 +504,7 @@ def feature(desk: Desk) -> None:
 def feature_later(desk: Desk) -> None:
     """Approved and the next phase begun, escalated by a crash, reopened, cancelled."""
     phase = _feature(desk)
+    desk.write(f"{phase}/requirements.md", "# Requirements\n\n- A key opens the door.\n")
     _reviewed(desk, phase, 1, "## Decision: APPROVED\n")
     desk.person("approve", "1")
     desk.look("approved")

@@ -14,6 +14,7 @@ import pytest
 from tests.hosts_e2e.hosts import ClaudeCode, Host, Opencode
 from tests.hosts_e2e.obedience import Told, untold
 from tests.hosts_e2e.scene import Run, Scene, Turn, say
+from tests.phases import MAKEFILE
 
 TITLE, SLUG = "Sign in by key", "sign-in-by-key"
 HOME = f"workflow/{SLUG}"
@@ -148,6 +149,7 @@ class WholeFeature:
             scene.holdfast("feature", "init")
             for name in ("requirements.md", "architecture.md", "user-guide.md", "api-reference.md", "features.md"):
                 (scene.project / "docs" / name).unlink()
+            scene.write("Makefile", MAKEFILE)
             scene.holdfast("install", host.name)
             scene.commit("Begin")
             feature = Feature(host)

@@ -174,6 +174,9 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             return _stepped(state, event, at)
         case ev.Produced():
             return _with(state, event.step, artifacts={**state.step(event.step).artifacts, event.name: event.artifact})
+        case ev.Dropped():
+            left = {name: one for name, one in state.step(event.step).artifacts.items() if name != event.name}
+            return _with(state, event.step, artifacts=left)
         case ev.Checked():
             return _with(state, event.step, evidence={**state.step(event.step).evidence, event.name: event.evidence})
         case ev.Reviewed():
@@ -361,7 +364,7 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
         changes["failures"] = step.failures + 1
     if move in ("failed", "rejected"):
         changes["tries"] = (*step.tries, Try(step.attempt, move, at, event.reason, event.data))[-KEPT_PER_STEP:]
-    if move == "revised":
+    if move in ("revised", "withdrawn"):
         changes["reviewed"] = False
         if step.status == lifecycle.WAITING:
             changes["rounds"] = 0

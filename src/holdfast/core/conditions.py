@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import gates, lifecycle, provenance
 from holdfast.core.definition import Check, Step
-from holdfast.core.facts import Facts
+from holdfast.core.facts import Facts, HandIn
 from holdfast.core.moment import ago
 from holdfast.core.remedy import quoted
 from holdfast.core.state import HELD, Progress, State
@@ -27,8 +27,13 @@ class Condition(Value):
 def of_step(state: State, path: str, facts: Facts) -> tuple[Condition, ...]:
     """Outputs, checks, the review and the approval, in the order in which they are met."""
     step, progress = state.plan.step(path), state.step(path)
-    names = (*step.outputs, *(name for name in progress.artifacts if name not in step.outputs))
-    found = [Condition("output", name, *_output(name, progress, facts)) for name in names]
+    whole = facts.hand_ins.get(path)
+    parts = (*(whole.parts if whole else ()), *(name for name, _, _ in (whole.lacking if whole else ())))
+    names = dict.fromkeys((*step.outputs, *parts, *progress.artifacts))
+    found = [
+        Condition("output", name, *(_part(name, progress, whole) if whole else _output(name, state, path, facts)))
+        for name in names
+    ]
     for check in step.checks:
         command = " ".join(map(quoted, check.run))
         found.append(Condition("check", check.name, *_check(check, progress, facts), check.text, command))
@@ -86,10 +91,26 @@ def tries(state: State, path: str) -> str:
     return f"try {progress.attempt}" if progress.attempt > 1 and progress.status != lifecycle.PENDING else ""
 
 
-def _output(name: str, progress: Progress, facts: Facts) -> tuple[str, str]:
-    artifact = progress.artifacts.get(name)
+def _part(name: str, progress: Progress, whole: HandIn) -> tuple[str, str]:
+    """The same of a step whose system says what its work is."""
+    wrong = next(((file, why) for one, file, why in whole.lacking if one == name), None)
+    if wrong is not None:
+        return "missing", f"{wrong[0]} {wrong[1]}"
+    known, now = progress.artifacts.get(name), whole.parts.get(name)
+    if now is None:
+        return "failed", f"→ {known.path if known else name}, which is gone"
+    if now[0] in whole.copied:
+        return "missing", f"→ {now[0]}, as copied from the project's documents"
+    if known is None:
+        return "missing", f"→ {now[0]}, not handed in yet"
+    changed = known.hash != now[1]
+    return ("stale", f"→ {now[0]}, changed since it was handed in") if changed else ("passed", f"→ {now[0]}")
+
+
+def _output(name: str, state: State, path: str, facts: Facts) -> tuple[str, str]:
+    artifact = state.step(path).artifacts.get(name)
     if artifact is None:
-        return "missing", "output not named yet"
+        return "missing", "not handed in yet" if state.conduct.handed_whole else "output not named yet"
     seen = facts.hashes.get(artifact.path, (artifact.hash, 0))
     if seen is None:
         return "failed", f"→ {artifact.path}, which is gone"

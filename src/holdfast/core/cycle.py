@@ -6,7 +6,6 @@ from _collections_abc import Mapping
 
 from holdfast.core import events as ev
 from holdfast.core import lifecycle
-from holdfast.core import state as states
 from holdfast.core.definition import Review
 from holdfast.core.state import Act, Escalation, Progress
 
@@ -15,7 +14,7 @@ _KEPT_FILES = 50
 APPROVED, NEEDS_REVISION = "APPROVED", "NEEDS_REVISION"
 CREATED, REVISED, USER_REVIEW = "created", "revised", "user_review"
 ESCALATED, GUIDED, OVERRIDDEN, CRASHED = "escalated", "guided", "overridden", "crashed"
-REGRESSION, RESET = "regression", "reset"
+REGRESSION, RESET, WITHDRAWN = "regression", "reset", "withdrawn"
 _SETTLED = ("awaited", "completed", "overridden", "skipped", "reset")
 _BEFORE_HAND_IN = (lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.BLOCKED)
 
@@ -54,6 +53,8 @@ def _act(before: Progress, event: ev.Moved, at: str) -> Act | None:
             return Act(at, USER_REVIEW, number, APPROVED)
         case "revised" if before.status == lifecycle.WAITING:
             return Act(at, USER_REVIEW, number, NEEDS_REVISION)
+        case "withdrawn":
+            return Act(at, WITHDRAWN, number)
         case "escalated":
             return Act(at, ESCALATED, stuck, event.reason)
         case "resumed" if before.status == lifecycle.ESCALATED:
@@ -104,8 +105,7 @@ def sent_back(before: Progress, event: ev.Moved) -> Mapping[str, str]:
     failed = event.move == "failed" and "violations" in event.data and not event.blames
     asked = event.move == "reopened" and event.feedback and not before.sent_back
     if failed or asked or event.move in ("revised", "rejected"):
-        found = {name: artifact.hash for name, artifact in before.artifacts.items()}
-        return {} if all(name.startswith(states.BESIDE) for name in found) else found
+        return {name: artifact.hash for name, artifact in before.artifacts.items()}
     return before.sent_back
 
 

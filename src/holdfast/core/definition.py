@@ -119,6 +119,8 @@ class Conduct(Value):
     """Whether others are held to the run although it was given up, unless a person gave it up."""
     phased: bool = False
     """Whether the number of a task begins with that of its phase."""
+    handed_whole: bool = False
+    """Whether the system says what the work of a step is, and reviews and approvals are of all of it."""
 
 
 class Words(Value):
@@ -148,6 +150,8 @@ class Step(Value):
     agents: tuple[str, ...] = ()
     requires: tuple[str, ...] | None = None
     outputs: tuple[str, ...] = ()
+    code: bool = False
+    """Whether its work is also what its branch changes in the project."""
     checks: tuple[Check, ...] = ()
     review: Review | None = None
     approval: Approval | None = None

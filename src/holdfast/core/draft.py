@@ -147,6 +147,20 @@ class Draft:
             if self.state.step(above).status in lifecycle.FINISHED:
                 self.move("reopened", above)
 
+    def hand_in(self, path: str) -> bool:
+        """Takes the work of a step as it is, where its system says what that is; False where the caller names it."""
+        found, known = self.facts.hand_ins.get(path), self.state.step(path).artifacts
+        if found is None:
+            return False
+        for name, (file, content, size) in found.parts.items():
+            before = known.get(name)
+            if before is None or (before.path, before.hash) != (file, content):
+                self.emit(ev.Produced(path, name, Artifact(file, content, self.facts.now, size)))
+        for name in known:
+            if name not in found.parts:
+                self.emit(ev.Dropped(path, name))
+        return True
+
     def attach(self, path: str, artifacts: dict[str, str]) -> None:
         for name, file in artifacts.items():
             seen = self.facts.hashes.get(file)

@@ -42,6 +42,13 @@ class Produced(Value):
     artifact: Artifact
 
 
+class Dropped(Value):
+    """An artifact does not belong to the work any more: its file is gone."""
+
+    step: str
+    name: str
+
+
 class Checked(Value):
     step: str
     name: str
@@ -253,7 +260,9 @@ class Alerted(Value):
 
 
 _Whole = Started | Adopted | Noted | Recorded | Marked | Founded | Rehomed | Refiled | Renamed | Branched | Owned
-_Steps = Moved | Produced | Checked | Reviewed | Advised | Granted | Amended | Equipped | Snapshotted | Restored
+_Steps = (
+    Moved | Produced | Dropped | Checked | Reviewed | Advised | Granted | Amended | Equipped | Snapshotted | Restored
+)
 _Agents = Leased | Beat | Released | Locked | Unlocked | Spent | Warned | Extended
 _Sessions = Compacted | Seated | Acknowledged | Urged | Briefed | Learned
 _Documents = Edited | Remembered | Alerted

@@ -14,6 +14,25 @@ if TYPE_CHECKING:
     from holdfast.core.remedy import Remedy
 
 
+class HandIn(Value):
+    """What a step hands in as it is now, all of it, where its system says what belongs to it."""
+
+    parts: Mapping[str, tuple[str, str, int]] = {}
+    """By name: the file, or what else it is, its hash and its size."""
+    lacking: tuple[tuple[str, str, str], ...] = ()
+    """The required outputs that are not there yet, or are no work yet: name, file, and what is wrong with it."""
+    copied: tuple[str, ...] = ()
+    """The required outputs that are as they were copied here before the work began."""
+    changes: bytes = b""
+    """What the branch itself changes, file by file, where that is a part."""
+    loose: tuple[str, ...] = ()
+    """The files of it that are in no commit yet."""
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        return {name: one[1] for name, one in self.parts.items()}
+
+
 class Facts(Value):
     """What was gathered before the journal is locked, which makes it no less true: who changes files takes no lock."""
 
@@ -23,6 +42,8 @@ class Facts(Value):
     hashes: Mapping[str, tuple[str, int] | None] = {}
     blank: tuple[str, ...] = ()
     """Those of these files in which nothing is written."""
+    hand_ins: Mapping[str, HandIn] = {}
+    """What single steps hand in, where their system says so."""
     tree: str | None = None
     trees: Mapping[str, str | None] = {}
     """What the work of single steps is, which evidence speaks of; None where that cannot be told."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _collections_abc import Container
+from _collections_abc import Container, Sequence
 
 from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.definition import POLICIES, Check, Step
@@ -10,7 +10,6 @@ from holdfast.core.facts import Facts
 from holdfast.core.provenance import LOST, NO_TEST, NOT_STARTED, UNREAD
 from holdfast.core.remedy import Blank, Remedy, one_of, told
 from holdfast.core.state import (
-    BESIDE,
     CHECKED,
     HELD,
     RELAYED,
@@ -37,6 +36,8 @@ MEND = "mend it, then"
 """What comes before the command where something failed or was asked for."""
 _MEND = {"fails": "mend the test, then", "passes": "mend the work, then"}
 """The same where a test has to fail or to pass."""
+REVIEWED = (lifecycle.IN_REVIEW, lifecycle.WAITING)
+"""Where what was handed in is what people and reviewers decide about."""
 READ = "read it, then"
 """What comes before the command that trusts something."""
 
@@ -126,9 +127,9 @@ def grant_verdict(state: State, path: str, facts: Facts) -> str:
         return "stale"
     if not recognised and not grant.hashes:
         return "claimed"  # a document does not say what exactly was approved
-    if dict(grant.hashes) != artifact_hashes(progress):
+    if dict(grant.hashes) != artifact_hashes(progress) or (path in facts.hand_ins and changed(state, path, facts)):
         return "stale"
-    for artifact in progress.artifacts.values():
+    for artifact in progress.artifacts.values() if path not in facts.hand_ins else ():
         if artifact.path in facts.hashes:
             seen = facts.hashes[artifact.path]
             if seen is None or seen[0] != artifact.hash:
@@ -162,7 +163,9 @@ def claimed_checks(state: State, path: str) -> list[str]:
 
 def not_there(state: State, path: str, facts: Facts) -> list[str]:
     """What a step that a document says is done would have been refused for here: outputs, and its result."""
-    step, artifacts = state.plan.step(path), state.step(path).artifacts
+    step, artifacts, whole = state.plan.step(path), state.step(path).artifacts, facts.hand_ins.get(path)
+    if whole is not None:
+        return [f"{file} {why}" for _, file, why in whole.lacking]
     found = [f"the output {name!r} is not named" for name in step.outputs if name not in artifacts]
     named = [artifacts[name].path for name in step.outputs if name in artifacts]
     found += [f"{file} is not there" for file in named if facts.hashes.get(file, "") is None]
@@ -225,10 +228,33 @@ def artifact_hashes(progress: Progress) -> dict[str, str]:
     return {name: artifact.hash for name, artifact in progress.artifacts.items()}
 
 
+def changed(state: State, path: str, facts: Facts) -> list[str]:
+    """What a step would hand in now that is not as it was handed in: new, other or gone.
+
+    Of a document that says nothing of the work, it is not known.
+    """
+    found, known = facts.hand_ins.get(path), state.step(path).artifacts
+    if found is None or (state.origin == "adopted" and not known):
+        return []
+    other = {name: one[0] for name, one in found.parts.items() if name not in known or known[name].hash != one[1]}
+    return [*other.values(), *(one.path for name, one in known.items() if name not in found.parts)]
+
+
+def changed_because(state: State, path: str, files: list[str]) -> str:
+    """What is said of work that is not what was reviewed, or handed in."""
+    since = "it was reviewed" if state.step(path).reviewed else "it was handed in"
+    return f"{_listed(files)} changed since {since}"
+
+
+def _listed(files: Sequence[str]) -> str:
+    return ", ".join(files[:5]) + (f" and {len(files) - 5} more" if len(files) > 5 else "")
+
+
 def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet]:
     """What the step's own work still lacks: checks, then the outputs that `done` names. People's gates come after."""
     found = []
-    unnamed = [name for name in step.outputs if name not in progress.artifacts]
+    hand_in = facts.hand_ins.get(path)
+    unnamed = [name for name in step.outputs if name not in progress.artifacts] if hand_in is None else []
     done = (remedies.done(path, outputs=unnamed, text=MEND if to_change(step, progress, facts) else ""),)
     undone = is_undone(step, progress)
     if undone:
@@ -262,10 +288,18 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
             whose = "the project has" if not way else "the configuration says that there is"
             said = f"counts only when Holdfast runs it, and {whose} no {check.uses} command"
         found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", how, reason))
-    same = [] if progress.data.get(UNCHANGED) else unchanged(progress, facts)
+    same = [] if progress.data.get(UNCHANGED) else unchanged(path, progress, facts)
     if same:
-        found.append(Unmet("unchanged", path, unchanged_because(progress, same, facts), (done[0].replace(text=MEND),)))
+        because = unchanged_because(path, progress, same, facts)
+        found.append(Unmet("unchanged", path, because, (done[0].replace(text=MEND),)))
     found += blank(step, progress, facts, done if progress.status == lifecycle.ACTIVE else ())
+    if hand_in and hand_in.loose:
+        commit = remedies.named("commit", {"task": path, "message": remedies.TEXT})
+        found.append(Unmet("commit", path, f"{_listed(hand_in.loose)}: in no commit yet", (commit,)))
+    for name, file, why in hand_in.lacking if hand_in else ():
+        found.append(Unmet("output", name, f"{file} {why}", (done[0].replace(text="write it, then"),)))
+    if hand_in and hand_in.copied and not progress.data.get(UNCHANGED):
+        found.append(Unmet("output", hand_in.copied[0], copied_because(hand_in.copied), as_it_is(path)))
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
 
 
@@ -280,25 +314,46 @@ def blank(step: Step, progress: Progress, facts: Facts, then: tuple[Remedy, ...]
     ]
 
 
-def unchanged(progress: Progress, facts: Facts) -> list[str]:
+def copied_because(files: tuple[str, ...]) -> str:
+    return f"{' and '.join(files)} {'is' if len(files) == 1 else 'are'} as copied from the project's documents"
+
+
+def as_it_is(path: str) -> tuple[Remedy, Remedy]:
+    """The ways on from work that is as it was: another one is handed in, or the reason why not."""
+    unchanged = remedies.done(path, given={"unchanged": remedies.REASON}, text="if it is right as it is")
+    return remedies.done(path, text=MEND), unchanged
+
+
+def unchanged(path: str, progress: Progress, facts: Facts) -> list[str]:
     """The files of a step that have to change before it is handed in again, where none of them has."""
     sent_back = progress.sent_back if progress.status in (lifecycle.PENDING, lifecycle.ACTIVE) else {}
-    named = {name: progress.artifacts[name] for name in sent_back if name in progress.artifacts}
-    now = {name: facts.hashes.get(one.path, (one.hash, 0)) for name, one in named.items()}
-    known = progress.turned_down
-    same = [n for n, seen in now.items() if seen is not None and seen[0] in (sent_back[n], *known.get(n, ()))]
-    return same if len(same) == len(sent_back) else []
+    known, now = progress.turned_down, _hashes(path, progress, facts)
+    same = [name for name, seen in now.items() if seen in (sent_back.get(name), *known.get(name, ()))]
+    if not sent_back or {*same} != {*sent_back} or {*now} != {*sent_back}:
+        return []
+    return (
+        [progress.artifacts[name].path for name in same if name in progress.artifacts]
+        if path in facts.hand_ins
+        else same
+    )
 
 
-def unchanged_because(progress: Progress, names: list[str], facts: Facts) -> str:
-    told = [name for name in names if not name.startswith(BESIDE)]
-    verb = f"{' and '.join(told)} {'is' if len(told) == 1 else 'are'}"
-    files = {name: progress.artifacts[name] for name in names if name in progress.artifacts}
-    now = {name: (facts.hashes.get(one.path) or (one.hash, 0))[0] for name, one in files.items()}
-    if any(was != progress.sent_back.get(name) for name, was in now.items()):
+def unchanged_because(path: str, progress: Progress, names: list[str], facts: Facts) -> str:
+    verb = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
+    if any(now != progress.sent_back.get(name) for name, now in _hashes(path, progress, facts).items()):
         return f"{verb} as in an earlier try that {'failed' if cycle.is_failure(progress) else 'was sent back'}"
     since = "the last try failed" if cycle.is_failure(progress) else "changes were asked for"
     return f"{verb} unchanged since {since}"
+
+
+def _hashes(path: str, progress: Progress, facts: Facts) -> dict[str, str]:
+    """What the work of a step that was sent back is now, without the files that are gone."""
+    whole = facts.hand_ins.get(path)
+    if whole is not None:
+        return whole.hashes
+    files = {name: one for name, one in progress.artifacts.items() if name in progress.sent_back}
+    now = {name: facts.hashes.get(one.path, (one.hash, 0)) for name, one in files.items()}
+    return {name: seen[0] for name, seen in now.items() if seen is not None}
 
 
 def is_lacking(check: Check) -> bool:
@@ -353,6 +408,10 @@ def people_unmet(state: State, path: str, facts: Facts) -> list[Unmet]:
     """What people still have to say of the step."""
     step, progress = state.plan.step(path), state.step(path)
     found = []
+    other = changed(state, path, facts) if step.review and progress.status in REVIEWED else []
+    if other:
+        again = remedies.done(path, text="hand it in again")
+        return [Unmet("changed", path, changed_because(state, path, other), (again,))]
     if step.review and not progress.reviewed:
         by = " or ".join(step.review.by) or "a reviewer"
         found.append(Unmet("review", "review", f"a review by {by} is needed", (reviewing(step, path),)))

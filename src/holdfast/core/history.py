@@ -31,6 +31,8 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
             return entry(event.move, step=event.step, attempt=event.attempt, **why)
         case ev.Produced():
             return entry("produced", step=event.step, artifact=event.name, path=event.artifact.path)
+        case ev.Dropped():
+            return entry("dropped", step=event.step, artifact=event.name)
         case ev.Checked():
             passed = event.evidence.passed
             seen = {"run_by": event.evidence.run_by, "detail": event.evidence.detail[:300]}

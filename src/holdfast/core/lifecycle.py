@@ -47,6 +47,7 @@ MOVES: dict[str, dict[str, str]] = {
     "submitted": {ACTIVE: IN_REVIEW},
     "awaited": {ACTIVE: WAITING, IN_REVIEW: WAITING},
     "revised": {IN_REVIEW: ACTIVE, WAITING: ACTIVE},
+    "withdrawn": {IN_REVIEW: ACTIVE, WAITING: ACTIVE},
     "completed": {ACTIVE: DONE, IN_REVIEW: DONE, WAITING: DONE},
     "overridden": {ESCALATED: DONE},
     "failed": {ACTIVE: FAILED, IN_REVIEW: FAILED},

@@ -5,13 +5,14 @@ from __future__ import annotations
 from holdfast.core import commands as cmd
 from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import is_undone
-from holdfast.core.lifecycle import DONE
+from holdfast.core.lifecycle import DONE, ESCALATED, OPEN
 from holdfast.core.state import OPENED, RELAYED, Following, State
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any, Value
 
 _TREE = (cmd.Begin, cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Edit)
 _OF_STEP = (cmd.Begin, cmd.Done, cmd.Submit)
+_WHOLE = (*_TREE, cmd.Attach, cmd.Finalize, cmd.Skip, cmd.Reopen, cmd.Confirm)
 _HEAD = (cmd.TakeSnapshot, cmd.Begin, cmd.Done, cmd.Approve, cmd.Edit)
 
 
@@ -19,11 +20,16 @@ _RELYING = Following(lambda one: one if one.artifacts or one.grant else None)
 """The progress of the steps that rely on files, or on what a person said."""
 
 
+_HANDED = OPEN | {DONE, ESCALATED}
+
+
 class Needs(Value):
     """Which facts to gather. Everything else is left out, because files and git processes cost time."""
 
     hashes: tuple[str, ...] = ()
     """Files whose content counts, by their paths in the worktree."""
+    hand_ins: tuple[str, ...] = ()
+    """Steps whose work is what their system says it is, all of it."""
     results: tuple[tuple[str, str], ...] = ()
     """Steps, each with the JSON file that says how it went."""
     commits: tuple[Any, ...] = ()
@@ -61,6 +67,7 @@ class Needs(Value):
         """Whether facts gathered for these needs are enough for the other ones."""
         return (
             {*other.hashes} <= {*self.hashes}
+            and {*other.hand_ins} <= {*self.hand_ins}
             and {*other.results} <= {*self.results}
             and all(commit in self.commits for commit in other.commits)
             and {*other.made} <= {*self.made}
@@ -88,8 +95,9 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         parts = command.commands
     hashes: dict[str, None] = {}
     grants: list[str] = []
+    whole = state.conduct.handed_whole
     for path, progress in _RELYING.of(state.progress).items():
-        hashes.update(dict.fromkeys(artifact.path for artifact in progress.artifacts.values()))
+        hashes.update(dict.fromkeys(artifact.path for artifact in progress.artifacts.values() if not whole))
         if progress.grant and progress.grant.how != RELAYED:
             grants.append(path)
     results = []
@@ -105,11 +113,12 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
     judges = command is None or isinstance(command, _TREE)
     return Needs(
         hashes=tuple(hashes),
+        hand_ins=_hand_ins(state, parts) if whole and not state.finalized else (),
         results=tuple((step, file) for step, file in results if file),
         commits=_commits(command),
         made=_made(state) if command is None else (),
         tree=judges and _has_tree_evidence(state),
-        trees=_scopes(state, command.step if isinstance(command, _OF_STEP) else "") if judges else (),
+        trees=_scopes(state, command.step if isinstance(command, _OF_STEP) else "") if judges or whole else (),
         head=isinstance(command, _HEAD if state.conduct.checkpointed else cmd.TakeSnapshot),
         begins=command.step if isinstance(command, cmd.Begin) and state.bound(command.step) else "",
         locks=isinstance(command, cmd.Lock),
@@ -123,6 +132,13 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         grants=tuple(grants),
         approval=next((part for part in parts if isinstance(part, cmd.Approve)), None),
     )
+
+
+def _hand_ins(state: State, parts: tuple[cmd.Command | None, ...]) -> tuple[str, ...]:
+    """The steps that are worked on or done, where it counts what their work is now."""
+    if not any(part is None or isinstance(part, _WHOLE) for part in parts):
+        return ()
+    return tuple(path for path in state.plan.paths if state.step(path).status in _HANDED)
 
 
 def _claimed_results(state: State) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ RUNNING = ("in_progress", "waiting", "blocked", "failed", "escalated", "paused")
 WARN_AT = (75, 90, 100)
 WORKSPACE, DELETED = "workspace", "deleted"
 """What the context says of a workspace that is deleted, once that is committed."""
-READY = ("begin", "done", "action", "finalize", "unchanged")
+READY = ("begin", "done", "action", "finalize", "unchanged", "commit")
 """Kinds of blockers that only the one who does the work clears, by the next command."""
 
 
@@ -232,7 +232,8 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         way = bare(state, path, facts, (remedies.done(path, text=mend),))
         return [gates.Unmet("done", path, "the work is under way", way)]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
-        found += gates.people_unmet(state, path, facts)
+        people = gates.people_unmet(state, path, facts)
+        found = people + found if people and people[0].kind == "changed" else found + people
     return sorted(found, key=lambda one: one.kind == "output")  # `done` names them, once nothing else is missing
 
 

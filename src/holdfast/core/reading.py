@@ -14,8 +14,9 @@ from holdfast.core.value import Any
 Path = tuple[str | int, ...]
 CHECK_KEYS = ("name", "run", "run_by", "timeout", "uses", "test", "report")
 STEP_KEYS = (
-    *("id", "name", "description", "kind", "agents", "requires", "outputs", "checks", "review", "approval", "choice"),
-    *("retry", "parallel", "optional", "mandatory", "action", "result", "passed", "failed", "task", "deny", "step"),
+    *("id", "name", "description", "kind", "agents", "requires", "outputs", "code", "checks", "review", "approval"),
+    *("choice", "retry", "parallel", "optional", "mandatory", "action", "result", "passed", "failed", "task", "deny"),
+    "step",
 )
 TASK_KEYS = tuple(key for key in STEP_KEYS if key not in ("id", "name", "requires", "task"))
 TOP_KEYS = (
@@ -197,6 +198,7 @@ class _Reader:
             agents=table.names("agents"),
             requires=table.texts("requires") if "requires" in table.data else None,
             outputs=table.names("outputs"),
+            code=table.flag("code"),
             checks=self._checks(table),
             review=_review(table.below("review", ("by", "max", "files"))),
             approval=_approval(table),

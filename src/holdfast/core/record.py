@@ -76,10 +76,18 @@ def finished_by(state: State, kind: str) -> str:
 
 def left(state: State, path: str, facts: Facts) -> Iterator[Output]:
     """The files that a step left."""
+    whole = facts.hand_ins.get(path)
     for name, artifact in state.step(path).artifacts.items():
+        if whole is not None:
+            now = whole.parts.get(name)
+            yield Output(path, name, artifact.path, _difference(artifact.hash, now[1] if now else None))
+            continue
         seen = facts.hashes.get(artifact.path, (artifact.hash, 0))
-        changed = "gone" if seen is None else "" if artifact.hash in ("", seen[0]) else "changed since"
-        yield Output(path, name, artifact.path, changed)
+        yield Output(path, name, artifact.path, _difference(artifact.hash, seen[0] if seen else None))
+
+
+def _difference(known: str, now: str | None) -> str:
+    return "gone" if now is None else "" if known in ("", now) else "changed since"
 
 
 def skipped(state: State) -> dict[str, str]:

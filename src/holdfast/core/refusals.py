@@ -141,16 +141,21 @@ def gate_unmet(path: str, unmet: Sequence[Unmet]) -> Refused:
 
 def unchanged(path: str, because: str, files: Sequence[str]) -> Refused:
     """Work that failed, or that people asked to change, is handed in as it was."""
-    mend = remedies.done(path, text=gates.MEND)
-    as_it_is = remedies.done(path, given={"unchanged": remedies.REASON}, text="if it is right as it is")
     said = f"the step {path} is not done: {because}"
-    return Refused("unchanged", said, remedy=(mend, as_it_is), facts={"step": path, "files": list(files)})
+    return Refused("unchanged", said, remedy=gates.as_it_is(path), facts={"step": path, "files": list(files)})
 
 
 def artifact_missing(path: str, name: str, file: str) -> Refused:
     said = f"the artifact {name} of {path} is not there: no file {file[:200]!r} inside the project"
     way = "write the file, then repeat the command with its path"
     return Refused("artifact_missing", said, remedy=way, facts={"step": path, "artifact": name, "path": file[:400]})
+
+
+def not_handed_in(path: str, name: str, file: str) -> Refused:
+    """The work of the step is what lies at its place, and another file is named for it."""
+    said = f"{path} hands in what lies in its own folder; {name}={file[:200]} is none of that"
+    facts = {"step": path, "artifact": name, "path": file[:400]}
+    return Refused("not_handed_in", said, remedy=remedies.done(path, text="write it there, then"), facts=facts)
 
 
 def person_needed(what: str, *own: Remedy) -> Refused:

@@ -154,7 +154,7 @@ class Standing:
     @part
     def outputs(self) -> tuple[str, ...]:
         """The outputs that the step still has to name when it is handed in."""
-        if not self.step:
+        if not self.step or self.state.conduct.handed_whole:
             return ()
         named = self.state.step(self.step).artifacts
         return tuple(name for name in self.state.plan.step(self.step).outputs if name not in named)
@@ -288,8 +288,10 @@ class Standing:
         given = [(path, state.step(path).data.get(UNCHANGED)) for path in state.plan.paths]
         said = [f"{path} was handed in unchanged: {reason}" for path, reason in given if reason]
         progress = state.step(self.step) if self.step else None
-        same = gates.unchanged(progress, self.facts) if progress and not progress.data.get(UNCHANGED) else []
-        return [gates.unchanged_because(progress, same, self.facts), *said] if progress and same else said
+        is_told = progress is None or progress.data.get(UNCHANGED)
+        step = self.step or ""
+        same = gates.unchanged(step, progress, self.facts) if progress and not is_told else []
+        return [gates.unchanged_because(step, progress, same, self.facts), *said] if progress and same else said
 
     @part
     def all_failures(self) -> list[str]:

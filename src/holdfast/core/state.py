@@ -41,8 +41,6 @@ CHECKED = "supervised"
 """The fact about a step: which checks of a supervisor were made of it."""
 FOUND = "found"
 """The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
-BESIDE = "diagram-"
-"""What the names of files begin with that only go with the work: where there are no others, the work is in no files."""
 UNCHANGED = "unchanged"
 """The fact about a step: why it was handed in again as it was when it failed or people asked for changes."""
 RAN = "agents_ran"
@@ -140,6 +138,8 @@ class Verdict(Value):
     by: str
     attempt: int
     feedback: str = ""
+    hashes: Mapping[str, str] = {}
+    """What it is of, where the system says what the work of the step is."""
 
 
 class Act(Value):

@@ -18,11 +18,16 @@ LARGEST = 256 << 10
 KEPT = 200
 
 
-def keep(place: Place, state: State, step: str) -> None:
-    """Copies a step's artifacts as they were approved. One that has changed since, or cannot be copied, is left out."""
+def keep(place: Place, state: State, step: str, changes: bytes = b"") -> None:
+    """Copies a step's artifacts as they were approved. One that has changed since, or cannot be copied, is left out.
+
+    `changes` are what a branch changes, where that is one of them.
+    """
+    told = digest(changes) if 0 < len(changes) <= LARGEST else ""
     folder, base = os.path.join(place.home, FOLDER), place.base(state.worktree)
     for artifact in state.step(step).artifacts.values():
-        content = read_regular(os.path.join(base, artifact.path), LARGEST)
+        is_told = told == artifact.hash
+        content = changes if is_told else read_regular(os.path.join(base, artifact.path), LARGEST)
         name = f"{state.ulid}-{artifact.hash}"
         if content is None or digest(content) != artifact.hash or os.path.exists(os.path.join(folder, name)):
             continue

@@ -8,7 +8,7 @@ from _collections_abc import Callable, Mapping
 from holdfast import git
 from holdfast.core import moment
 from holdfast.core.definition import Check
-from holdfast.core.facts import Facts
+from holdfast.core.facts import Facts, HandIn
 from holdfast.core.needs import Needs, trusted_with
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import Hold, State
@@ -49,6 +49,7 @@ class LocalWorld:
         owned: Callable[[State, str], str | None] = lambda _state, _path: None,
         ground: Callable[[State], tuple[Unmet, ...]] = lambda _: (),
         mistaken: Callable[[State, str, Mapping[str, Any]], tuple[tuple[str, str], ...]] = lambda *_: (),
+        hand_in: Callable[[State, str], HandIn | None] = lambda _state, _path: None,
     ) -> None:
         """`does_without` says whether a reader is content when git does not look at the working tree, and why not."""
         self._place = place
@@ -65,6 +66,7 @@ class LocalWorld:
         self._owned = owned
         self._ground = ground
         self._mistaken = mistaken
+        self._hand_in = hand_in
         self._boot = ""
         self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int, bool]]] = {}
 
@@ -78,6 +80,8 @@ class LocalWorld:
             seen = {path: self._hash(os.path.join(base, path)) for path in needs.hashes}
             found["hashes"] = {path: one and one[:2] for path, one in seen.items()}
             found["blank"] = tuple(path for path, one in seen.items() if one and one[2])
+        if needs.hand_ins:
+            found["hand_ins"] = self._hand_ins(state, needs.hand_ins)
         if needs.tree:
             tree = self._tree(state)
             found.update(tree=tree.id, head=tree.head, dirty=tree.dirty)
@@ -248,13 +252,28 @@ class LocalWorld:
                 raise
             return ()
 
+    def _hand_ins(self, state: State, steps: tuple[str, ...]) -> dict[str, HandIn]:
+        """Where a reader is content when git does not look at the working tree, nothing is known of the work."""
+        try:
+            found = {step: self._hand_in(state, step) for step in steps}
+        except HoldfastError as failure:
+            if not self._does_without(failure):
+                raise
+            return {}
+        return {step: one for step, one in found.items() if one is not None}
+
     def hash_of(self, state: State, path: str) -> str:
         """The hash of a file of a workflow, which is named from the top of its worktree; empty where there is none."""
-        seen = self._hash(os.path.join(self._place.base(state.worktree), path))
+        seen = self.hashed(os.path.join(self._place.base(state.worktree), path))
         return seen[0] if seen else ""
 
+    def hashed(self, path: str) -> tuple[str, int] | None:
+        """The hash and the size of a file; None where there is none that can be read."""
+        seen = self._hash(path)
+        return seen and seen[:2]
+
     def _hash(self, path: str) -> tuple[str, int, bool] | None:
-        """The hash and the size of a file, and whether nothing is in it but blanks."""
+        """The same, and whether nothing is in it but blanks."""
         try:
             found = os.stat(path)
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)

@@ -197,10 +197,8 @@ class Looked:
         given = {"token": token or settings.token, "key": key, "expected": revision}
         outcome = self._turn.execute(before, command, settings.actor, **given)
         self.state = outcome.state
-        if isinstance(command, cmd.Approve):
-            from holdfast.documents import approved
-
-            approved.keep(self._wired.place, self.state, command.step)
+        if isinstance(command, (cmd.Approve, cmd.Review)) and outcome.changed:
+            self._keep_copies(command.step)
         told = work(self.state.dialect).after_commit
         if told is not None and outcome.changed:
             self.said = told(self._wired, before, self.state, summary)
@@ -214,6 +212,14 @@ class Looked:
 
             self.said += seen.settle(self._wired, before, self.state)
         return self
+
+    def _keep_copies(self, path: str) -> None:
+        """What was decided about, so that people can be shown next time what is different."""
+        from holdfast.documents import approved
+
+        whole = work(self.state.dialect).hand_in if self.state.plan.step(path).code else None
+        found = whole(self._wired, self.state, path) if whole else None
+        approved.keep(self._wired.place, self.state, path, found.changes if found else b"")
 
     def expect(self, revision: int) -> None:
         """Refuses where something happened since a revision. For what is done in several moves."""

@@ -30,6 +30,7 @@ from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.core.facts import HandIn
     from holdfast.core.gates import Unmet
     from holdfast.core.secrets import Secrets
     from holdfast.systems.seam.external import Enabled
@@ -157,12 +158,15 @@ def wire(place: Place, settings: Settings) -> Wired:
         rows = work(state.dialect).owned(wired, state, step)
         return None if rows is None else own_tree(rows)
 
+    def hand_in(state: State, step: str) -> HandIn | None:
+        return work(state.dialect).hand_in(wired, state, step)
+
     def mistaken(state: State, step: str, said: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         return work(state.dialect).mistakes(wired, state, step, said)
 
     world = LocalWorld(
         *(place, own, trusts, documents.past, seal, locks, kept, by_hand, bindable, approvals, does_without, owned),
-        *(ground, mistaken),
+        *(ground, mistaken, hand_in),
     )
 
     def not_shown(state: State, failure: Exception) -> None:

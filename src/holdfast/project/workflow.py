@@ -145,6 +145,9 @@ class Workflow(HandedIn):
 
     def _hashes(self, path: str) -> dict[str, str]:
         """The artifacts of a step as they lie there now."""
+        whole = self.facts().hand_ins.get(path)
+        if whole is not None:
+            return whole.hashes
         seen, named = self.facts().hashes, self.state.step(path).artifacts.items()
         return {name: found[0] for name, artifact in named if (found := seen.get(artifact.path))}
 

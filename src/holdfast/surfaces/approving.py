@@ -23,7 +23,10 @@ def is_ready(workflow: Workflow, path: str) -> bool:
 
 def hashes(workflow: Workflow, path: str) -> dict[str, str]:
     """The artifacts as they lie there now; nothing for one that is gone."""
-    found = workflow.facts().hashes
+    facts = workflow.facts()
+    found, whole = facts.hashes, facts.hand_ins.get(path)
+    if whole is not None:
+        return {**dict.fromkeys(workflow.state.step(path).artifacts, ""), **whole.hashes}
     artifacts = workflow.state.step(path).artifacts
     return {name: (found.get(artifact.path) or ("", 0))[0] for name, artifact in artifacts.items()}
 
@@ -32,6 +35,7 @@ def about(workflow: Workflow, path: str) -> list[str]:
     """What the work was and what was decided before, for the person who is asked."""
     brief = workflow.briefing()
     told = [("work", brief.task_of(path).text), *(("decided", one) for one in brief.decided[:5])]
+    told += [("unchanged", one) for one in brief.unchanged]
     told += [("not done", f"{step}, {said}") for step, said in brief.skipped.items()]
     return [f"{label}: {text[:LONGEST]}" for label, text in told if text]
 

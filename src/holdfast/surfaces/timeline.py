@@ -60,6 +60,8 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
             return _moved(event)
         case ev.Produced():
             return "", f"{event.step} produced {event.name} → {event.artifact.path}", ""
+        case ev.Dropped():
+            return "", f"{event.step} has no {event.name} any more", ""
         case ev.Checked():
             return _checked(event)
         case ev.Reviewed():
@@ -155,6 +157,7 @@ def _moved(event: ev.Moved) -> tuple[str, str, str]:
     said = {
         "awaited": f"{event.step} waits for a person",
         "revised": f"changes asked for {event.step}",
+        "withdrawn": f"{event.step} changed after it was handed in, and is worked on again",
         "overridden": f"overrode the escalation of {event.step}",
         "reset": f"{event.step} back to pending",
         "review_retried": f"the review of {event.step} is tried again",

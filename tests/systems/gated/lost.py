@@ -16,13 +16,12 @@ from holdfast.project import wiring as bootstrap
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.systems.gated.delivery import recovery
+from tests.phases import CODE, DOCS, FIRST, MAKEFILE, PHASES, SECOND, TESTING, write_all, write_outputs
 from tests.workbench import Bench
 
 SLUG = "user-login"
 HOME = f"workflow/{SLUG}"
 DOCUMENT, JOURNAL = f"{HOME}/workflow-state.json", f"{HOME}/journal.jsonl"
-PHASES = ("01-requirements", "02-architecture", "03-implementation", "04-testing", "05-documentation")
-FIRST, SECOND, CODE, TESTING, DOCS = PHASES
 REQUEST = {"pr_url": "https://github.com/o/r/pull/7", "pr_number": 7, "last_reviewed_at": "2026-03-01T10:00:00Z"}
 TORN = b'{"feature": "user-lo'
 STAGES = (
@@ -34,6 +33,18 @@ LOSSES = ("document deleted", "document damaged", "status deleted", "status dama
 
 class Site(Bench):
     """A repository with one feature in it."""
+
+    def begun(self) -> Site:
+        super().begun()
+        self.write("Makefile", MAKEFILE)
+        self.save("tests")
+        return self
+
+    def started(self) -> Workflow:
+        """A feature, with the documents of all phases written."""
+        workflow = self.project("agent").start("feature", "User login")
+        write_all(self.write, HOME)
+        return workflow
 
     def project(self, kind: str = "human") -> Project:
         """What a new process would see."""
@@ -57,9 +68,14 @@ class Site(Bench):
 
     def reviewed(self, phase: str, number: int, *findings: str, again: bool = False) -> None:
         """A phase is handed in and reviewed; a review without findings approves it."""
-        workflow = self.workflow("agent").done(phase, unchanged="as it was" if number > 1 or again else "")
+        self.make(phase, number)
+        workflow = self.workflow("agent").done(phase, unchanged="as it was" if again else "")
         self.opinion(phase, number, *findings)
         workflow.review(phase)
+
+    def make(self, phase: str, number: int = 1) -> None:
+        """What a creator leaves in the working tree for a review."""
+        write_outputs(self.write, HOME, phase, f"What {phase} says for review {number}.")
 
     def opinion(self, phase: str, number: int, *findings: str) -> None:
         decision = "NEEDS_REVISION" if findings else "APPROVED"
@@ -114,8 +130,9 @@ class Site(Bench):
 def lived(site: Site, keep: Any) -> None:
     """The whole life of a feature; `keep` is called with the name of each stage."""
     site.begun()
-    site.project("agent").start("feature", "User login")
+    site.started()
     keep("started")
+    site.make(FIRST)
     site.workflow("agent").done(FIRST)
     keep("in_review")
     site.opinion(FIRST, 1, "no numbers")
@@ -134,6 +151,7 @@ def lived(site: Site, keep: Any) -> None:
     keep("escalated")
     site.workflow().approve(SECOND)
     keep("overridden")
+    site.make(CODE)
     site.workflow("agent").begin(CODE).done(CODE)
     site.workflow().reopen(FIRST, "say it again")
     keep("regression")

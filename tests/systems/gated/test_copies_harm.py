@@ -9,7 +9,8 @@ import pytest
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.systems.gated import journal_copy
 from holdfast.systems.gated.delivery import recovery
-from tests.systems.gated.lost import DOCUMENT, FIRST, HOME, JOURNAL, PHASES, SECOND, SLUG, Site
+from tests.phases import FIRST, PHASES, SECOND
+from tests.systems.gated.lost import DOCUMENT, HOME, JOURNAL, SLUG, Site
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def reviewed(tmp_path_factory) -> Site:
     """A feature whose first phase was handed in."""
     site = Site(tmp_path_factory.mktemp("reviewed") / "app")
     site.begun()
-    site.project("agent").start("feature", "User login")
+    site.started()
     site.workflow("agent").done(FIRST)
     return site
 

@@ -20,6 +20,7 @@ from holdfast.plain.terminal import Style
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces import render, tools
 from holdfast.systems.gated import words
+from tests.phases import MAKEFILE, write_all
 from tests.systems.gated.test_document import DATA, detail, example, invalid
 from tests.workbench import Bench
 
@@ -80,12 +81,13 @@ class Account:
 
     def sent_back(self, times: int) -> Account:
         for number in range(times):
-            self.do(cmd.Done(ONE), cmd.Review(ONE, "needs_revision", f"round {number + 1}"))
+            self.do(cmd.Done(ONE, unchanged="as it was"), cmd.Review(ONE, "needs_revision", f"round {number + 1}"))
         return self
 
     def approved(self, *phases: str) -> Account:
         for phase in phases:
-            self.do(cmd.Begin(phase), cmd.Done(phase), cmd.Review(phase, "approved"))
+            self.do(cmd.Begin(phase)).look("agent").done(phase)
+            self.do(cmd.Review(phase, "approved"))
             self.do(cmd.Approve(phase), by="human")
         return self
 
@@ -116,7 +118,11 @@ def bench(tmp_path):
 
 @pytest.fixture
 def account(bench):
+    bench.write("Makefile", MAKEFILE)
+    bench.save("tests")
     bench.start("feature", "Dark mode")
+    write_all(bench.write, "workflow/dark-mode")
+    bench.save("the documents")
     return Account(bench)
 
 
@@ -369,7 +375,7 @@ def test_both_files_always_say_the_same(account):
         (cmd.Done(ONE), "agent"),
         (cmd.Review(ONE, "needs_revision", "shorter"), "agent"),
         (cmd.Fail(ONE, "died"), "agent"),
-        (cmd.Done(ONE), "agent"),
+        (cmd.Done(ONE, unchanged="as it was"), "agent"),
         (cmd.Review(ONE, "approved"), "agent"),
         (cmd.Reject(ONE, "with numbers"), "human"),
         (cmd.Reset(ONE), "human"),
@@ -437,6 +443,7 @@ def test_a_feature_of_the_convention_is_adopted_by_the_first_command_and_says_th
 
 def test_an_adopted_feature_goes_on_in_both_files(found):
     account = found({"owner": "ada", **example()}, {"mine": 1, **detail(status="user_review")})
+    write_all(account.bench.write, "workflow/feature-slug")
     account.do(cmd.Approve(ONE), by="human").do(cmd.Begin(TWO))
     document = account.document
     assert list(document) == ["owner", *example()]

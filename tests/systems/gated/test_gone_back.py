@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.losing import forgotten
-from tests.systems.gated.lost import FIRST, HOME, JOURNAL, SECOND, SLUG, Site
+from tests.phases import FIRST, SECOND
+from tests.systems.gated.lost import HOME, JOURNAL, SLUG, Site
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def site(tmp_path) -> Site:
     """The first phase was approved, which was committed, and a person opened it again, which was committed too."""
     site = Site(tmp_path / "project")
     site.begun()
-    site.project("agent").start("feature", "User login")
+    site.started()
     site.reviewed(FIRST, 1)
     site.workflow().approve(FIRST)
     site.workflow("agent").begin(SECOND)

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from holdfast.stores.lines import FIRST, head, seal
+from tests.phases import write_all
 from tests.workbench import Bench
 
 COPY = "workflow/user-login/journal.jsonl"
@@ -17,6 +18,8 @@ def clone(tmp_path) -> Bench:
     """A clone of a repository in which somebody began a feature; nothing of Holdfast's own came with it."""
     first = Bench(tmp_path / "first").begun()
     first.open().start("feature", "User login")
+    write_all(first.write, "workflow/user-login")
+    first.save("the documents")
     first.git("clone", "-q", str(first.root), str(tmp_path / "second"))
     return Bench(tmp_path / "second")
 

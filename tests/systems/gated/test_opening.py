@@ -8,6 +8,7 @@ import pytest
 
 from tests.acceptance.feature import BRANCH, FIRST, HOME, SECOND, SLUG, TITLE, House
 from tests.acceptance.kills import Kills
+from tests.phases import write_outputs
 
 
 @pytest.fixture
@@ -203,7 +204,9 @@ def test_a_linked_worktree_has_a_feature_of_its_own(house, tmp_path):
     assert (other.root / "workflow" / "ring-the-bell" / "workflow-state.json").exists()
     assert house.ok("status", "--json").json["workflow_id"] == SLUG
     assert other.ok("status", "--json").json["workflow_id"] == "ring-the-bell"
+    write_outputs(other.write, "workflow/ring-the-bell", FIRST)
     other.ok("done", "1")
+    house.ok("done", "1")
     assert other.git("log", "-1", "--format=%s").startswith(f"[workflow] {FIRST}: ")
     assert house.status() == other.status() == []
 

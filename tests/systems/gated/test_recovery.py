@@ -8,7 +8,8 @@ from holdfast.core import commands as cmd
 from holdfast.errors import Conflict, NotFound, Refused
 from holdfast.systems.gated import adoption
 from holdfast.systems.gated.delivery import recovery
-from tests.systems.gated.lost import DOCUMENT, FIRST, HOME, LOSSES, REQUEST, SECOND, SLUG, STAGES, Site, lived
+from tests.phases import FIRST, SECOND
+from tests.systems.gated.lost import DOCUMENT, HOME, LOSSES, REQUEST, SLUG, STAGES, Site, lived
 
 
 @pytest.fixture(scope="module")

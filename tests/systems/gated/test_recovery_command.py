@@ -9,7 +9,8 @@ import pytest
 
 from holdfast.errors import Broken, HoldfastError, Refused, UsageError
 from holdfast.stores.lines import head, seal
-from tests.systems.gated.lost import DOCUMENT, FIRST, HOME, JOURNAL, SECOND, SLUG, TORN, Site
+from tests.phases import FIRST, SECOND
+from tests.systems.gated.lost import DOCUMENT, HOME, JOURNAL, SLUG, TORN, Site
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def begun(tmp_path_factory) -> Site:
     """A feature whose first phase is approved and whose second is under way."""
     site = Site(tmp_path_factory.mktemp("begun") / "app")
     site.begun()
-    site.project("agent").start("feature", "User login")
+    site.started()
     site.reviewed(FIRST, 1)
     site.workflow().approve(FIRST)
     site.workflow("agent").begin(SECOND)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, refusals, remedies
+from holdfast.core import gates, lifecycle, queries, refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
 from holdfast.core.names import is_name, optional_text
@@ -26,8 +26,12 @@ def review(draft: Draft, command: cmd.Review) -> None:
     if by and draft.actor.name not in by and not draft.is_person(instead):
         raise refusals.wrong_reviewer(step, command.step, draft.actor.name)
     if command.verdict == "approved":
+        _require_same(draft, command.step)
         steps.must_have_work(draft, command.step)
-    verdict = Verdict(command.verdict, draft.facts.now, draft.actor.label, progress.attempt, command.feedback)
+    draft.hand_in(command.step)
+    whole = draft.facts.hand_ins.get(command.step)
+    by_whom = (draft.facts.now, draft.actor.label, progress.attempt, command.feedback)
+    verdict = Verdict(command.verdict, *by_whom, whole.hashes if whole else {})
     draft.emit(ev.Reviewed(command.step, verdict))
     if command.verdict == "approved":
         steps.pass_on(draft, command.step)
@@ -53,7 +57,9 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
         return
     draft.require_status(command.step, "approved", lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED)
     _check_word(draft, command, step, person=escalated)
-    draft.attach(command.step, steps.named_before(progress))
+    if not escalated:
+        _require_same(draft, command.step)
+    _take(draft, command.step)
     if escalated:
         steps.must_rely(draft, command.step)
     else:
@@ -101,10 +107,29 @@ def _renew(draft: Draft, command: cmd.Approve, step: Step) -> None:
     command = renewed(draft.state, command)
     claimed = gates.grant_verdict(draft.state, command.step, draft.facts) == "claimed"
     _check_word(draft, command, step, person=claimed)
-    draft.attach(command.step, steps.named_before(draft.state.step(command.step)))
+    whole = draft.facts.hand_ins.get(command.step)
+    if whole and whole.lacking and not claimed:
+        again = queries.reopening(draft.state, command.step)
+        lacking = [gates.Unmet("output", name, f"{file} {why}", again) for name, file, why in whole.lacking]
+        raise refusals.gate_unmet(command.step, lacking)
+    _take(draft, command.step)
     if blank := gates.blank(step, draft.state.step(command.step), draft.facts):
         raise refusals.gate_unmet(command.step, blank)
     _grant(draft, command)
+
+
+def _take(draft: Draft, path: str) -> None:
+    """The work as it lies there: that is what a person decides about."""
+    if not draft.hand_in(path):
+        draft.attach(path, steps.named_before(draft.state.step(path)))
+
+
+def _require_same(draft: Draft, path: str) -> None:
+    """Refuses where the work is not what was handed in for the review, or what was reviewed."""
+    state = draft.state
+    handed_in = state.plan.step(path).review and state.step(path).status in gates.REVIEWED
+    if handed_in and gates.changed(state, path, draft.facts):
+        raise refusals.gate_unmet(path, gates.people_unmet(state, path, draft.facts))
 
 
 def _check_word(draft: Draft, command: cmd.Approve, step: Step, *, person: bool) -> None:

@@ -57,7 +57,13 @@ def attach(draft: Draft, command: cmd.Attach) -> None:
     draft.require_status(command.step, "given artifacts", *_OPEN)
     for name in command.artifacts:
         checked(name, "artifact")
-    draft.attach(command.step, dict(command.artifacts))
+    whole = draft.facts.hand_ins.get(command.step)
+    if whole is None:
+        draft.attach(command.step, dict(command.artifacts))
+        return
+    for name, file in command.artifacts.items():
+        if name not in whole.parts or whole.parts[name][0] != file:
+            raise refusals.not_handed_in(command.step, name, file)
 
 
 def done(draft: Draft, command: cmd.Done) -> None:
@@ -65,7 +71,9 @@ def done(draft: Draft, command: cmd.Done) -> None:
     _, progress = draft.step(command.step)
     if progress.status == lifecycle.DONE and not command.artifacts:
         return
-    if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
+    if progress.status in gates.REVIEWED and _is_other(draft, command.step):
+        draft.move("withdrawn", command.step, reason=_because(draft, command.step))
+    elif progress.status in gates.REVIEWED:
         unmet = gates.people_unmet(draft.state, command.step, draft.facts)
         if unmet:
             raise refusals.gate_unmet(command.step, unmet)
@@ -74,15 +82,19 @@ def done(draft: Draft, command: cmd.Done) -> None:
         return
     draft.require_status(command.step, "completed")
     _require_unblocked(draft, command.step)
-    attach(draft, cmd.Attach(command.step, {**named_before(progress), **command.artifacts}))
+    named = {} if command.step in draft.facts.hand_ins else named_before(progress)
+    attach(draft, cmd.Attach(command.step, {**named, **command.artifacts}))
+    draft.hand_in(command.step)
     if command.data:
         draft.emit(ev.Recorded(command.data, command.step))
     optional_text(command.unchanged, "reason for unchanged work", 500)
-    same = gates.unchanged(draft.state.step(command.step), draft.facts)
+    now = draft.state.step(command.step)
+    same = gates.unchanged(command.step, now, draft.facts)
     if same and not command.unchanged:
-        now = draft.state.step(command.step)
-        raise refusals.unchanged(command.step, gates.unchanged_because(now, same, draft.facts), same)
-    if same:
+        because = gates.unchanged_because(command.step, now, same, draft.facts)
+        raise refusals.unchanged(command.step, because, same)
+    whole = draft.facts.hand_ins.get(command.step)
+    if (same or (whole and whole.copied)) and command.unchanged:
         draft.emit(ev.Recorded({UNCHANGED: command.unchanged}, command.step))
     for name, evidence in command.evidence.items():
         record_check(draft, cmd.RecordCheck(command.step, name, evidence))
@@ -91,6 +103,15 @@ def done(draft: Draft, command: cmd.Done) -> None:
         fail(draft, cmd.Fail(command.step, found[1], found[2]))
     else:
         settle(draft, command.step)
+
+
+def _is_other(draft: Draft, path: str) -> bool:
+    """Whether the work of a step is not what was handed in, so that it is handed in again."""
+    return bool(draft.state.plan.step(path).review) and bool(gates.changed(draft.state, path, draft.facts))
+
+
+def _because(draft: Draft, path: str) -> str:
+    return gates.changed_because(draft.state, path, gates.changed(draft.state, path, draft.facts))
 
 
 def result(draft: Draft, path: str) -> tuple[str, str, Mapping[str, Any]] | None:

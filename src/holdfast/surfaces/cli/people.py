@@ -11,10 +11,13 @@ from holdfast.core.value import Any
 from holdfast.errors import NotFound
 from holdfast.plain.terminal import escape
 from holdfast.project.workflow import Workflow
-from holdfast.surfaces import approving
+from holdfast.surfaces import approving, handed
 from holdfast.surfaces.cli import confirming
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
+
+_MOST = 30
+"""How many files are shown to a person; the rest is counted."""
 
 
 def submit(call: Call) -> None:
@@ -96,13 +99,8 @@ def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str]) 
     out += [f"  {escape(line)}" for line in approving.about(workflow, path)]
     if progress.status == lifecycle.ESCALATED:
         out.append(style.yellow(escape(f"escalated: {progress.reason}")))
-    for name, artifact in progress.artifacts.items():
-        now = hashes[name]
-        word = "" if now == artifact.hash else "  changed since it was handed in" if now else "  missing"
-        prefix = style.dim((now or artifact.hash)[:12])
-        out.append(f"  {escape(f'{name}  {artifact.path}')}  {prefix}{style.yellow(word)}")
-    if not progress.artifacts:
-        out.append(style.dim("  no artifacts"))
+    shown = handed.lines(call.project.wired.place, workflow, path, hashes, _MOST)
+    out += [f"  {escape(line)}" if line else "" for line in shown]
     for name, evidence in progress.evidence.items():
         passed = style.green("passed") if evidence.passed else style.red("failed")
         seen = f"({provenance.how(evidence) or evidence.run_by}, {evidence.at})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import lifecycle
-from holdfast.core.definition import Approval, Definition, Retry, Review, Step
+from holdfast.core.definition import Approval, Check, Definition, Retry, Review, Step
 from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan
 from holdfast.core.state import FOUND, Act, Alert, Escalation, Mark, Progress, State
@@ -130,6 +130,9 @@ def _step(phase: str) -> Step:
     return Step(
         id=phase,
         mandatory=True,
+        outputs=words.OUTPUTS[phase],
+        code=phase in words.CODE,
+        checks=(Check("test", run_by="engine", uses="test", timeout=1800),) if phase in words.CODE else (),
         review=Review(max=4, files=True),
         approval=Approval("human", "revise"),
         retry=Retry(2, exhausted="escalated"),

@@ -122,6 +122,11 @@ def phase_of(source: str) -> str:
     return source.split("/")[2].replace("00-feature", "01-requirements")
 
 
+def source_of(own: str) -> str:
+    """The central doc that a file of the workspace was copied from; empty where there is none."""
+    return next((path for path, copied in _TABLE.items() if copied == own), "")
+
+
 def init(base: str) -> tuple[str, ...]:
     """Make the folder of workflows and the central docs that are missing; what was made."""
     missing = [path for path in _FIRST_WORDS if not is_there(base, path)]

@@ -17,7 +17,8 @@ _STATUS = Described(
         "max_iterations": "So many reviews may ask for a revision before a person decides.",
         "current_feedback": "What the work still has to take into account.",
         "history": "The newest 100 acts, oldest first.",
-        "history[].action": "created, revised, user_review, escalated, guided, overridden, crashed, regression, reset.",
+        "history[].action": "created, revised, user_review, escalated, guided, overridden, crashed, regression, reset, "
+        "withdrawn.",
         "history[].result": "APPROVED or NEEDS_REVISION once somebody judged it; otherwise what was said.",
     },
 )

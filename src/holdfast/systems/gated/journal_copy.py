@@ -7,14 +7,15 @@ import os
 from holdfast import git
 from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, queries, remedies
-from holdfast.core.definition import BUILT_IN
-from holdfast.core.remedy import one_of, shell
+from holdfast.core.definition import BUILT_IN, Check
+from holdfast.core.remedy import Remedy, one_of, quoted, shell
 from holdfast.core.state import State
 from holdfast.documents.reconcile import GIT
 from holdfast.engine.ports import AHEAD, FORKED, LARGEST_COPY, UNKNOWN, Entry, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, Refused
 from holdfast.files.replace import durable_write
 from holdfast.git.changes import is_branch_name, unmerged
+from holdfast.machine.configuration import CONFIG
 from holdfast.machine.place import read_regular
 from holdfast.systems.gated import words
 from holdfast.systems.seam.wired import Wired
@@ -186,7 +187,8 @@ def _merging(wired: Wired, slug: str) -> Refused | None:
 
 def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
     """A journal from outside says nothing of where files lie here, nor which commands may run."""
-    runs = any(check.run for path in state.plan.paths for check in state.plan.step(path).checks)
+    brought = _brought(wired, worktree, state)
+    told = ", ".join(" ".join(map(quoted, one.run)) for one in brought)
     wrong = [
         what
         for what, is_wrong in {
@@ -195,13 +197,49 @@ def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
             "it names files elsewhere": bool(state.file or state.session),
             "its branch cannot be the name of one": not is_branch_name(state.branch or ""),
             "it asks for no approval of a phase, or leaves one out": not _is_gated(state),
-            "it brings commands of its own": state.source in ("", BUILT_IN) and runs,
+            f"it brings commands of its own, which this project does not have: {told}": bool(brought),
         }.items()
         if is_wrong
     ]
     if wrong:
         said = f"{name(slug)} is not taken over: {'; '.join(wrong)}"
-        raise Conflict("copy_refused", said, remedy=shell("git", "log", "--", name(slug)), facts={"reasons": wrong})
+        ways: tuple[Remedy, ...] = (shell("git", "log", "--", name(slug)),)
+        if len(wrong) == 1 and brought and all(one.uses for one in brought):
+            named = f"to let it run, write {brought[0].uses} = '{told}' below [commands] in {CONFIG}, then"
+            ways = (remedies.trust(CONFIG, text=named), *ways)
+        raise Conflict("copy_refused", said, remedy=ways, facts={"reasons": wrong})
+
+
+def _brought(wired: Wired, worktree: str, state: State) -> list[Check]:
+    """The checks whose commands are neither found in this project, nor in its configuration as somebody trusted it, nor
+    in the journal here.
+
+    What a definition of the project's own says is trusted with that, when it is to run.
+    """
+    here = _checks(wired.store.load(state.ulid)) if wired.store.has(state.ulid) else []
+    checks = [check for check in _checks(state) if check not in here]
+    if not checks:
+        return []
+    from holdfast.checks import tooling
+    from holdfast.systems.seam.trusted import content
+
+    place = wired.place
+    config, base = os.path.join(place.root, CONFIG), place.base(worktree)
+    trusted = os.path.exists(config) and wired.is_trusted(content(config).digest, config)
+    found: list[Check] = []
+    for one in checks:
+        if not one.uses and state.source not in ("", BUILT_IN):
+            continue
+        known = [tooling.commands(place.root, base), tooling.nearest(base, [os.path.join(one.folder, "x")])]
+        tools = [table.get(one.uses) for table in known] if one.uses else []
+        own = [tool for tool in tools if tool and (tool.source != CONFIG or trusted)]
+        if not any((tool.run, tool.folder) == (one.run, one.folder) for tool in own) and one not in found:
+            found.append(one)
+    return found
+
+
+def _checks(state: State) -> list[Check]:
+    return [check for path in state.plan.paths for check in state.plan.step(path).checks if check.run]
 
 
 def _is_gated(state: State) -> bool:

@@ -19,6 +19,7 @@ from holdfast.machine.place import Place, read_regular
 from holdfast.systems.gated import central, words, workspace
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.gated.slugs import slug_of
+from holdfast.systems.seam import test_command
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, require_repository
 from holdfast.systems.seam.wired import Wired
 
@@ -43,7 +44,8 @@ def load(asked: Asked, place: Place) -> Loaded:
     checked_text(text, "description", 4 * LONGEST)
     slug = _slug(asked, text)
     context, begun = {**asked.context, "slug": slug}, (asked.definition.steps[0].id,)
-    return Loaded(asked.definition, text, context, branch=f"{words.BRANCHES}{slug}", begun=begun, makes_branch=True)
+    loaded = Loaded(asked.definition, text, context, branch=f"{words.BRANCHES}{slug}", begun=begun, makes_branch=True)
+    return test_command.taken(asked, loaded)
 
 
 def _slug(asked: Asked, text: str) -> str:

@@ -18,6 +18,8 @@ REVIEWS = "reviews"
 CREATORS, REVIEWERS = ("creator", "*-creator"), ("reviewer", "*-reviewer")
 LEADS = ("orchestrator", "*-orchestrator")
 PHASES = ("01-requirements", "02-architecture", "03-implementation", "04-testing", "05-documentation")
+CODE = ("03-implementation", "04-testing")
+"""The phases whose work is also the code, where no definition says so."""
 PENDING, IN_PROGRESS, IN_REVIEW = "pending", "in_progress", "in_review"
 USER_REVIEW, APPROVED, ESCALATED = "user_review", "approved", "escalated"
 PHASE_WORDS = spelled(
@@ -37,12 +39,15 @@ WORKFLOW_WORDS = spelled(
 )
 PHASE = words(PHASE_WORDS)
 WORKFLOW = words(WORKFLOW_WORDS, {"abandoned": "cancelled"})
+FEATURES = f"{FEATURE_FOLDER}/features.md"
 OUTPUTS = {
-    "01-requirements": {"features": f"{FEATURE_FOLDER}/features.md", "requirements": "01-requirements/requirements.md"},
-    "02-architecture": {"architecture": "02-architecture/architecture.md"},
-    "05-documentation": {"user_docs": "05-documentation/user-docs.md", "api_docs": "05-documentation/api-docs.md"},
+    "01-requirements": ("requirements",),
+    "02-architecture": ("architecture",),
+    "03-implementation": ("plan", "changes"),
+    "04-testing": ("test-plan", "coverage-report"),
+    "05-documentation": ("user-docs", "api-docs"),
 }
-"""The files that a phase is about, where it has some: an approval is of what they say."""
+"""What a phase has to hand in, where no definition says so: documents in its folder, without their ending."""
 MARK = "[workflow] "
 """How the message of every commit of a workspace begins."""
 RESERVED_KEYS = ("slug", "workspace", "seeded", "pr_url", "pr_number", "last_reviewed_at", "reviewed_ids")
@@ -87,8 +92,14 @@ def max_iterations(state: State, phase: str) -> int:
 
 
 def outputs(state: State, phase: str) -> dict[str, str]:
-    """What a phase hands in, if it is there."""
-    return {name: f"{home(state)}/{file}" for name, file in OUTPUTS.get(phase, {}).items()}
+    """The documents that a phase has to hand in."""
+    return {name: f"{home(state)}/{phase}/{name}.md" for name in state.plan.step(phase).outputs}
+
+
+def beside(state: State, phase: str) -> dict[str, str]:
+    """What else goes with a phase: the list of features with the first one."""
+    is_first = phase == state.plan.children("")[0]
+    return {"features": f"{home(state)}/{FEATURES}"} if is_first else {}
 
 
 def review_file(state: State, phase: str) -> str:

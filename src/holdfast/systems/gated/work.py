@@ -38,12 +38,13 @@ def _apart(wired: Wired, state: State) -> str:
     return "" if words.is_deleted(state) else clones.left(wired, state)
 
 
-_WORKSPACE = f"{__package__}.workspace"
+_WORKSPACE, _HAND_IN = f"{__package__}.workspace", f"{__package__}.hand_in"
 WORK = Work(
     commit=_commit,
     arrived=late(f"{__package__}.journal_copy", "take_over"),
     pulled=_pulled,
-    outputs=late(_WORKSPACE, "artifacts"),
+    hand_in=late(_HAND_IN, "hand_in"),
+    owned=late(_HAND_IN, "owned"),
     unmade=late(_WORKSPACE, "uncommitted"),
     after_commit=late(_WORKSPACE, "settle"),
     handed_in=late(_WORKSPACE, "wanted"),

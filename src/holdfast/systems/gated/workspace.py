@@ -15,7 +15,7 @@ from holdfast.core import cycle, lifecycle, moment, queries, remedies
 from holdfast.core.names import fitting
 from holdfast.core.refusals import unexpected
 from holdfast.core.remedy import Scope, typed
-from holdfast.core.state import BESIDE, Alert, State
+from holdfast.core.state import Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import MOMENT
 from holdfast.documents.lens.mapping import put
@@ -26,33 +26,25 @@ from holdfast.git import changes as git_changes
 from holdfast.git import commits, made
 from holdfast.git.command import git as run
 from holdfast.git.made import Purpose
-from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, journal_copy, words
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam.wired import Wired
 
-DIAGRAMS = "diagrams"
 _GITLINK = b"160000"
 
 
-def artifacts(wired: Wired, state: State, phase: str) -> dict[str, str]:
-    """What a phase hands in, of the files that are there, and its diagrams."""
-    base, home = wired.place.base(state.worktree), f"{words.home(state)}/{phase}"
-    named = words.outputs(state, phase)
-    for folder, _, files in sorted(os.walk(os.path.join(base, home, DIAGRAMS))):
-        for file in sorted(file for file in files if not file.startswith(".")):
-            path = os.path.relpath(os.path.join(folder, file), base)
-            named[f"{BESIDE}{digest(path.encode())[:12]}"] = path
-    return {name: path for name, path in named.items() if os.path.isfile(os.path.join(base, path))}
+def loose(wired: Wired, state: State, phase: str) -> list[str]:
+    """The code of a phase that is in no commit yet, so that nobody else sees it."""
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None or not state.plan.step(phase).code:
+        return []
+    changed = wired.world.changed(repository, git.head(repository), wired.world.aside(state))
+    return [path for path, one in changed.items() if state.dirt.get(path) != one.blob]
 
 
 def wanted(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
-    """Of a phase that was handed in: the code that nobody reviews, since it only lies in the working tree."""
-    repository = git.find(wired.place.base(state.worktree))
-    if state.step(phase).status != lifecycle.IN_REVIEW or repository is None or words.outputs(state, phase):
-        return ()
-    changed = wired.world.changed(repository, git.head(repository), wired.world.aside(state))
-    new = [path for path, one in changed.items() if state.dirt.get(path) != one.blob]
+    """Of a phase that was handed in: the code that only lies in the working tree, so that no pull request has it."""
+    new = loose(wired, state, phase) if state.step(phase).status == lifecycle.IN_REVIEW else []
     if not new:
         return ()
     listed = ", ".join(new[:8]) + (", …" if len(new) > 8 else "")
@@ -79,6 +71,7 @@ def settle(wired: Wired, before: State | None, after: State, summary: str = "") 
     if words.is_deleted(after) or (before is not None and _shown(before) == _shown(after)):
         return ()
     phase, what = _what(before, after)
+    _set_aside(wired, before, after)
     said = commit(wired, after, summary or what, phase)
     return said or _sent(wired, before, after)
 
@@ -88,6 +81,16 @@ def _sent(wired: Wired, before: State | None, after: State) -> tuple[str, ...]:
     from holdfast.systems.gated.delivery import clones
 
     return clones.send(wired, after) if clones.decided(before, after) else ()
+
+
+def _set_aside(wired: Wired, before: State | None, after: State) -> None:
+    """The review of what was changed and handed in again decides nothing any more: it goes to the archive."""
+    base = wired.place.base(after.worktree)
+    for phase in after.plan.children("") if before else ():
+        was, now = before.step(phase).status if before else "", after.step(phase).status
+        reviews = f"{words.home(after)}/{phase}/reviews"
+        if (was, now) == (lifecycle.WAITING, lifecycle.IN_REVIEW) and central.is_there(base, reviews, folder=True):
+            _archive(os.path.join(base, reviews), wired.world.now())
 
 
 def bring_back(wired: Wired, state: State) -> None:
@@ -357,6 +360,7 @@ _MOVES: Mapping[tuple[str, str], str] = {
     (lifecycle.IN_REVIEW, lifecycle.WAITING): "Review {n} approves, a person decides",
     (lifecycle.IN_REVIEW, lifecycle.ESCALATED): "Escalate: {why}",
     (lifecycle.ACTIVE, lifecycle.ESCALATED): "Escalate: {why}",
+    (lifecycle.WAITING, lifecycle.IN_REVIEW): "Hand in again for review",
     (lifecycle.WAITING, lifecycle.DONE): "Approved by a person",
     (lifecycle.WAITING, lifecycle.ACTIVE): "A person asks for changes",
     (lifecycle.DONE, lifecycle.ACTIVE): "Open again",

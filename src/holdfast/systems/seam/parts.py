@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.checks.tooling import Tool
     from holdfast.core.commands import Start
+    from holdfast.core.facts import HandIn
     from holdfast.core.gates import Unmet
     from holdfast.core.secrets import Secrets
     from holdfast.core.state import Actor
@@ -172,6 +173,9 @@ class Work(Value):
     """Called before a look: takes over what git brought; what is wrong where a person has to decide first."""
     outputs: Callable[[Wired, State, str], Mapping[str, str]] = staticmethod(lambda _wired, _state, _path: {})
     """The files of a step that are there, by name and from the top of the worktree: they are handed in with it."""
+    hand_in: Callable[[Wired, State, str], HandIn | None] = staticmethod(lambda _wired, _state, _path: None)
+    """What the work of a step is, where the conduct of the workflow is `handed_whole`: reviews and approvals are of all
+    of it."""
     before_done: Callable[[Wired, State, str, Handing], Handing] = staticmethod(
         lambda _wired, _state, _path, handing: handing
     )

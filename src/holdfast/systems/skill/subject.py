@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable, Mapping
 
-from holdfast.checks import equipping, tooling
 from holdfast.core import remedies
 from holdfast.core.definition import Definition, Step
 from holdfast.core.names import checked_text
@@ -16,6 +15,7 @@ from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.place import Place
 from holdfast.markdown.feature_file import is_markdown
+from holdfast.systems.seam import test_command
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, late, require_repository
 from holdfast.systems.skill import features
 from holdfast.systems.skill.following import located
@@ -25,8 +25,6 @@ from holdfast.systems.skill.words import FEATURE
 
 TICKED = "ticked in the feature file"
 _MOST_TOLD = 20
-TEST_COMMAND = "test_command"
-"""The value of the context that a user types in place of the project's own test command."""
 
 
 def load(asked: Asked, place: Place) -> Loaded:
@@ -34,14 +32,7 @@ def load(asked: Asked, place: Place) -> Loaded:
         return Loaded(asked.definition, asked.subject, asked.context)
     require_repository(asked.definition, place)
     loaded = _feature(asked, place) if asked.definition.loads == FEATURE else _task(asked, place)
-    typed = loaded.context.get(TEST_COMMAND)
-    if typed is None:
-        return loaded
-    context = {name: value for name, value in loaded.context.items() if name != TEST_COMMAND}
-    about = asked.subject or Blank("SUBJECT")
-    again = remedies.start(asked.definition.name, about, values={TEST_COMMAND: Blank("'COMMAND'")})
-    run = equipping.words(typed, TEST_COMMAND, again)
-    return loaded.replace(context=context, tools={"test": tooling.Tool(run, "")})
+    return test_command.taken(asked, loaded)
 
 
 def identity(asked: Asked, place: Place) -> str:

@@ -17,9 +17,10 @@ from holdfast.forges.port import Forge, Review
 from holdfast.git import history
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import object_in
-from holdfast.systems.gated import words
+from holdfast.systems.gated import hand_in, words
 from holdfast.systems.gated.remarks import BELONGING
 from holdfast.systems.seam.ports import Workflow
+from holdfast.systems.seam.wired import Wired
 
 
 def claimed(workflow: Workflow) -> dict[str, Grant]:
@@ -29,14 +30,18 @@ def claimed(workflow: Workflow) -> dict[str, Grant]:
     return {path: grant for path, grant in grants.items() if grant and grant.how == FORGE}
 
 
-def found(repository: git.Repository, base: str, state: State, forge: Forge, number: int) -> dict[str, str]:
+def found(
+    wired: Wired, repository: git.Repository, base: str, state: State, forge: Forge, number: int
+) -> dict[str, str]:
     """Who approved each phase, for those commits of the branch of which a review says so."""
     approved: dict[str, str] = {}
     for review in forge.reviews(number):
         if review.state == "APPROVED" and review.association in BELONGING:
             phase = _waiting(repository, base, state, review)
             grant = state.step(phase).grant if phase else None
-            if grant and all(_is_in(repository, base, state, review, phase, *one) for one in grant.hashes.items()):
+            if grant and all(
+                _is_in(wired, repository, base, state, review, phase, *one) for one in grant.hashes.items()
+            ):
                 approved[phase] = review.author
     return approved
 
@@ -52,8 +57,17 @@ def _waiting(repository: git.Repository, base: str, state: State, review: Review
 
 
 def _is_in(
-    repository: git.Repository, base: str, state: State, review: Review, phase: str, name: str, hashed: str
+    wired: Wired,
+    repository: git.Repository,
+    base: str,
+    state: State,
+    review: Review,
+    phase: str,
+    name: str,
+    hashed: str,
 ) -> bool:
     artifact = state.step(phase).artifacts.get(name)
+    if name == hand_in.CODE and artifact:
+        return hand_in.hash_at(wired, repository, state, artifact, review.commit) == hashed
     data = git.head_blob(repository, os.path.join(base, artifact.path), review.commit) if artifact else None
     return data is not None and digest(data) == hashed

@@ -10,13 +10,13 @@ from _collections_abc import Mapping
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, queries, refusals, remedies
+from holdfast.core import gates, lifecycle, queries, refusals, remedies
 from holdfast.core.names import fitting
 from holdfast.core.recognition import FORGE
 from holdfast.core.remedy import Remedy, shell, told, typed
 from holdfast.core.state import Actor, State
 from holdfast.core.value import Any
-from holdfast.errors import Conflict, Refused
+from holdfast.errors import Refused
 from holdfast.forges.port import Forge
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
@@ -60,8 +60,11 @@ def _gone_on(
 ) -> tuple[str, ...]:
     state = workflow.state
     at = queries.current(state)
-    if at and state.step(at).status == lifecycle.WAITING:
-        _require_unchanged(workflow, at)
+    other = gates.changed(state, at, workflow.facts()) if at and state.step(at).status in gates.REVIEWED else []
+    if at and other:
+        because = gates.changed_because(state, at, other)
+        done = workflow.done(at, **how).said
+        return (*done, f"{because}: {at} is handed in again, for another review")
     said = workspace.commit(wired, state)
     said += _confirmed(wired, workflow)
     state = workflow.state
@@ -86,7 +89,7 @@ def _confirmed(wired: Wired, workflow: Workflow) -> tuple[str, ...]:
     if isinstance(forge, str) or not isinstance(number, int):
         return ()
     repository, base = wired.repository(state.worktree), wired.place.base(state.worktree)
-    approved = confirmation.found(repository, base, state, forge, number)
+    approved = confirmation.found(wired, repository, base, state, forge, number)
     said: tuple[str, ...] = ()
     for phase, login in approved.items():
         if phase in claimed:
@@ -209,6 +212,7 @@ def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapp
     folder = os.path.join(wired.place.base(workflow.state.worktree), words.home(workflow.state))
     prefix = os.path.relpath(folder, repository.top)
     handed_in = git_history.newest_of(repository, f"{prefix}/{at}/{words.STATUS_FILE}")
+    loose = workspace.loose(wired, workflow.state, at)
     found = heard(
         _said(forge, number),
         slug=workflow.id,
@@ -216,7 +220,7 @@ def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapp
         current=at,
         since=str(context.get("last_reviewed_at") or ""),
         seen=frozenset(seen if isinstance(seen, (list, tuple)) else ()),
-        counts=lambda commit: _is_of_what_waits(repository, handed_in, commit, prefix),
+        counts=lambda commit: not loose and _is_of_what_waits(repository, handed_in, commit, prefix),
     )
     told = _done(wired, workflow, at, found, forge, how)
     _pushed(repository, branch)
@@ -299,17 +303,3 @@ def _as_people(wired: Wired, workflow: Workflow, command: cmd.Together, login: s
     after = wired.execute(before.ulid, command, people, **said)
     told = workspace.settle(wired, before, after, "")
     workflow.refresh().said = told
-
-
-def _require_unchanged(workflow: Workflow, at: str) -> None:
-    """People approved what was pushed: a file that was changed here since is not what they saw."""
-    hashes = workflow.facts().hashes
-    changed = [
-        artifact.path
-        for artifact in workflow.state.step(at).artifacts.values()
-        if (hashes.get(artifact.path) or ("", 0))[0] != artifact.hash
-    ]
-    if changed:
-        said = f"{', '.join(changed)} changed since {at} was handed in; the approval is of what was"
-        ways = (shell("git", "restore", changed[0]), remedies.reject(at))
-        raise Conflict("changed_meanwhile", said, remedy=ways, facts={"paths": changed})

@@ -1,0 +1,110 @@
+"""What a branch itself changes: its lines, apart from where they stand, so that merging its base in changes nothing."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Mapping, Sequence
+
+from holdfast import git
+from holdfast.git.changes import default_branch, resolve, tip, tree_of
+from holdfast.git.command import git as run
+from holdfast.git.content import Changed, between
+from holdfast.git.private import GITLINK
+
+LARGEST = 1 << 20
+"""Of a larger file the content as a whole is compared, not its lines."""
+_FORM = (
+    *("-p", "-U0", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative"),
+    *("--diff-algorithm=myers", "--no-indent-heuristic", "--src-prefix=a/", "--dst-prefix=b/", "--diff-filter=d"),
+)
+
+
+def base(repo: git.Repository, begun: str | None) -> str | None:
+    """The newest commit of HEAD that is not the branch's own: of the base branch, or at which the work began.
+
+    The base branch counts as the remote has it, where there is one: a pull request is compared with that too.
+    """
+    name = default_branch(repo)
+    remote = resolve(repo, f"refs/remotes/origin/{name}") if name else None
+    known = [remote or (tip(repo, name) if name else None), resolve(repo, begun) if begun else None]
+    others = [sha for sha in known if sha]
+    head = git.head(repo)
+    if head is None or not others:
+        return None
+    found = run(repo.top, "merge-base", head, *others, ok=(0, 1))[1]
+    return os.fsdecode(found).strip() or None
+
+
+def lines(repo: git.Repository, since: str | None, changed: Mapping[str, Changed]) -> dict[str, bytes]:
+    """The added and removed lines of files in the working tree that differ from a commit; no numbers of lines."""
+    import tempfile
+
+    listed, chosen = _chosen(repo, changed)
+    rows = b"".join(b"%s %s\t%s\0" % (one.mode.encode(), one.blob.encode(), name) for name, one in chosen.items())
+    told = b""
+    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
+        view = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}  # without times, so that git reads the files
+        if chosen:
+            run(repo.top, "update-index", "-z", "--index-info", env=view, stdin=rows)
+            told = run(repo.top, "diff-index", *_FORM, "--end-of-options", tree_of(repo, since), env=view)[1]
+    return _sections(listed, _patches(told, chosen))
+
+
+def committed(repo: git.Repository, since: str | None, commit: str, aside: Sequence[str]) -> dict[str, Changed]:
+    """The files that a commit has otherwise than another one, some aside, which are files or folders."""
+    found = between(repo, since, commit)
+    return {name: one for name, one in found.items() if not any(f"{name}/".startswith(f"{own}/") for own in aside)}
+
+
+def committed_lines(
+    repo: git.Repository, since: str | None, commit: str, changed: Mapping[str, Changed]
+) -> dict[str, bytes]:
+    """The same of files as a commit has them."""
+    listed, chosen = _chosen(repo, changed)
+    words = ("diff-tree", "-r", *_FORM, "--end-of-options", tree_of(repo, since), tree_of(repo, commit))
+    told = run(repo.top, *words)[1] if chosen else b""
+    return _sections(listed, _patches(told, chosen))
+
+
+def _chosen(repo: git.Repository, changed: Mapping[str, Changed]) -> tuple[dict[bytes, Changed], dict[bytes, Changed]]:
+    """All of the files, and those of which lines are compared."""
+    listed = {os.fsencode(name): one for name, one in changed.items()}
+    plain = {name: one for name, one in listed.items() if one.blob and one.mode.encode() != GITLINK}
+    return listed, {name: one for name, one in plain.items() if _is_small(repo, name)}
+
+
+def _sections(listed: Mapping[bytes, Changed], patches: Mapping[bytes, list[bytes]]) -> dict[str, bytes]:
+    return {os.fsdecode(name): _section(one, patches.get(name)) for name, one in listed.items()}
+
+
+def _section(one: Changed, patch: list[bytes] | None) -> bytes:
+    if not one.blob:
+        return b"deleted\n"
+    if patch is None:
+        return f"{one.mode} {one.blob}\n".encode()
+    return one.mode.encode() + b"\n" + b"\n".join(patch)
+
+
+def _is_small(repo: git.Repository, name: bytes) -> bool:
+    """Whether a file that is there is small enough; of one that is not, only a commit has the lines."""
+    try:
+        return os.lstat(os.path.join(os.fsencode(repo.top), name)).st_size <= LARGEST
+    except OSError:
+        return True
+
+
+def _patches(told: bytes, chosen: Mapping[bytes, Changed]) -> dict[bytes, list[bytes]]:
+    """The lines by file, where git compares lines: a binary file has none."""
+    heads = {b"diff --git a/%s b/%s" % (name, name): name for name in chosen}
+    found: dict[bytes, list[bytes]] = {}
+    at: list[bytes] | None = None
+    inside = False
+    for line in told.split(b"\n"):
+        if line.startswith(b"diff --git "):
+            name, inside = heads.get(line), False
+            at = found.setdefault(name, []) if name is not None else None
+        elif line.startswith(b"@@"):
+            inside = True
+        elif inside and at is not None:
+            at.append(line)
+    return {name: patch for name, patch in found.items() if patch}

@@ -1,0 +1,136 @@
+"""What a person is shown of the work that they decide about: its files, how they begin, and what is new in them."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Mapping, Sequence
+from difflib import unified_diff
+
+from holdfast.core import refusals
+from holdfast.core.facts import HandIn
+from holdfast.core.state import Progress, State
+from holdfast.core.value import Value
+from holdfast.documents import approved
+from holdfast.engine.world import LARGEST_ARTIFACT
+from holdfast.machine.place import Place, read_regular
+from holdfast.plain.digest import digest
+from holdfast.project.workflow import Workflow
+
+_LINES, _WIDE = 12, 160
+_DIFFERENT = 40
+_ARTIFACTS = 8
+NOTHING = "It has no artifacts."
+
+
+class Past(Value):
+    """What was decided about before: an approval or a review, with what it was of."""
+
+    word: str
+    at: str
+    hashes: Mapping[str, str]
+
+
+def lines(place: Place, workflow: Workflow, path: str, hashes: Mapping[str, str], most: int = _ARTIFACTS) -> list[str]:
+    """The files with what is different since they were last decided about, else how they begin; nothing is escaped."""
+    state = workflow.state
+    progress, whole = state.step(path), workflow.facts().hand_ins.get(path)
+    files = _files(progress, whole)
+    if not files:
+        return [NOTHING]
+    base = place.base(state.worktree)
+    out: list[str] = []
+    before = _past(progress, hashes)
+    for name, file in list(files.items())[:most]:
+        now, known = hashes.get(name, ""), progress.artifacts.get(name)
+        word = ", missing" if not now else ", not handed in" if known is None else ""
+        word = word or ("" if known is None or now == known.hash else ", changed since it was handed in")
+        out += ["", f"{name}: {file} ({now[:12] or 'not there'}{word})"]
+        if not now:
+            continue
+        is_told = whole is not None and digest(whole.changes) == now
+        content = whole.changes if whole is not None and is_told else _sealed(os.path.join(base, file), now, path)
+        last = before or _elsewhere(state, path, name)
+        hashed = last.hashes.get(name, "") if last else ""
+        old = approved.copy(place, workflow.ulid, hashed) if last else None
+        out += _new(last, hashed, now, content, old)
+    if len(files) > most:
+        out.append(f"and {len(files) - most} more")
+    return [*out, ""]
+
+
+def _files(progress: Progress, whole: HandIn | None) -> dict[str, str]:
+    known = {name: artifact.path for name, artifact in progress.artifacts.items()}
+    return known if whole is None else {**{name: one[0] for name, one in whole.parts.items()}, **known}
+
+
+def _sealed(file: str, hashed: str, path: str) -> bytes | None:
+    """How a file begins, if it still is the one that is decided about; None for what is no file."""
+    if os.path.islink(file) or not os.path.lexists(file):
+        return None
+    content = read_regular(file, LARGEST_ARTIFACT)
+    if content is None or digest(content) != hashed:
+        raise refusals.changed_meanwhile(path)
+    return content[: approved.LARGEST + 1]
+
+
+def _past(progress: Progress, hashes: Mapping[str, str]) -> Past | None:
+    """The newest approval that was really given, or review, of something else than this; else the newest of this."""
+    given = [one for one in (progress.grant, *progress.past_grants) if one and not one.claimed]
+    said = [Past("approval", one.at, one.hashes) for one in given]
+    said += [Past("review", one.at, one.hashes) for one in progress.verdicts if one.hashes]
+    said.sort(key=lambda one: one.at)
+    other = [one for one in said if dict(one.hashes) != dict(hashes)]
+    approvals = [one for one in said if one.word == "approval"]
+    return next(iter(other[-1:] or approvals[-1:]), None)
+
+
+def _elsewhere(state: State, path: str, name: str) -> Past | None:
+    """The approval of a part that a step before this one handed in under the same name, such as the code."""
+    earlier = state.plan.paths[: state.plan.place(path)]
+    grants = (state.step(one).grant for one in reversed(earlier))
+    found = next((one for one in grants if one and not one.claimed and name in one.hashes), None)
+    return Past("approval", found.at, found.hashes) if found else None
+
+
+def _new(before: Past | None, hashed: str, now: str, content: bytes | None, old: bytes | None) -> list[str]:
+    """What is different since it was decided about; how it begins, where it was not or was not kept."""
+    if before and hashed == now:
+        return [f"  the same as at the {before.word} of {before.at}"]
+    if content is None:
+        return ["  no file, or a link"]
+    if before and old is not None and len(content) <= approved.LARGEST:
+        return [f"  changed since the {before.word} of {before.at}:", *_difference(old, content)]
+    told = [f"  changed since the {before.word} of {before.at}; it begins:"] if before and hashed else []
+    return [*told, *_beginning(content)]
+
+
+def _text(content: bytes) -> list[str] | None:
+    """Its lines. What was read may end in the middle of a character."""
+    try:
+        return content.decode().splitlines()
+    except UnicodeDecodeError as odd:
+        return None if odd.start < len(content) - 3 else content[: odd.start].decode().splitlines()
+
+
+def _beginning(content: bytes) -> list[str]:
+    found = _text(content)
+    if found is None:
+        return [f"  {len(content)} bytes that are no text"]
+    shown = [f"  | {_narrow(line)}" for line in found[:_LINES]]
+    return [*shown, *([f"  | … {len(found) - _LINES} more lines"] if len(found) > _LINES else [])]
+
+
+def _narrow(line: str) -> str:
+    return line if len(line) <= _WIDE else f"{line[:_WIDE]}…"
+
+
+def _difference(old: bytes, new: bytes) -> list[str]:
+    before, after = _text(old), _text(new)
+    if before is None or after is None:
+        return [f"  {len(old)} bytes before, {len(new)} now"]
+    return _cut([_narrow(line) for line in unified_diff(before, after, n=1, lineterm="")][2:])
+
+
+def _cut(found: Sequence[str]) -> list[str]:
+    more = [f"  … {len(found) - _DIFFERENT} more lines"] if len(found) > _DIFFERENT else []
+    return [*(f"  {line}" for line in found[:_DIFFERENT]), *more]

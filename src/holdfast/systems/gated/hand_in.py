@@ -1,0 +1,220 @@
+"""What a phase hands in: its documents, everything else in its folder, and where it is code, what the branch changes.
+
+Reviews and approvals are of all of it. What the base branch brings is not the feature's own and changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Iterator, Mapping
+
+from holdfast import git
+from holdfast.core import lifecycle
+from holdfast.core.facts import HandIn
+from holdfast.core.state import Artifact, State
+from holdfast.documents.lens.fields import object_in
+from holdfast.errors import HoldfastError
+from holdfast.git import changes as git_changes
+from holdfast.git import own
+from holdfast.git.command import git as run
+from holdfast.git.content import Changed
+from holdfast.machine.place import read_regular
+from holdfast.plain.digest import digest
+from holdfast.systems.gated import central, templates, words, workspace
+from holdfast.systems.seam import team_files
+from holdfast.systems.seam.wired import Wired
+
+CODE = "code"
+"""The name of the part that is what the branch changes."""
+LARGEST = 4 << 20
+_SINCE = "changes since "
+_REVIEWS = "reviews"
+_LEFTOVERS = (".DS_Store", "Thumbs.db")
+
+
+def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
+    """What a phase hands in now, and what is still missing; None for a workspace that is deleted."""
+    if words.is_deleted(state):
+        return None
+    base = wired.place.base(state.worktree)
+    required = words.outputs(state, phase)
+    named = {**required, **words.beside(state, phase)}
+    found = {name: path for name, path in named.items() if os.path.isfile(os.path.join(base, path))}
+    found |= {_name(path): path for path in _files(base, f"{words.home(state)}/{phase}") if path not in named.values()}
+    parts = {name: (path, *_hashed(wired, os.path.join(base, path))) for name, path in found.items()}
+    told, loose = b"", tuple[str, ...]()
+    if state.plan.step(phase).code:
+        rows = changes(wired, state, phase)
+        if isinstance(rows, Artifact):
+            parts[CODE] = (rows.path, rows.hash, rows.size)
+        elif rows:
+            since, sections = rows
+            if sections:
+                content = _joined(sections)
+                parts[CODE] = (f"{_SINCE}{since[:12]}" if since else "all files", digest(content), len(content))
+                told = content if len(content) <= LARGEST else b""
+        if state.step(phase).status != lifecycle.DONE:
+            loose = tuple(workspace.loose(wired, state, phase))
+    seeded = object_in(state.context, "seeded")
+    lacking, copied = [], []
+    for name, path in required.items():
+        wrong, content = _wrong(wired, base, path)
+        if wrong:
+            lacking.append((name, path, wrong))
+        elif seeded.get(central.source_of(path.removeprefix(f"{words.home(state)}/"))) == digest(content):
+            copied.append(path)
+    return HandIn(parts, tuple(lacking), tuple(copied), told, loose)
+
+
+def owned(wired: Wired, state: State, phase: str) -> frozenset[str] | None:
+    """What evidence of a phase with code is of: the changes of the branch; None where they cannot be told apart."""
+    rows = changes(wired, state, phase) if state.plan.step(phase).code else None
+    if rows is None or isinstance(rows, Artifact):
+        return None
+    return frozenset(f"{digest(section)} {path}" for path, section in rows[1].items())
+
+
+def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, bytes]] | Artifact | None:
+    """The commit that the branch is compared with, and the lines that it changes, by file.
+
+    Of an approved phase it is what was approved once a later one with code has begun: that one is reviewed and approved
+    with what changes from then on. While another branch is checked out, it is what it was.
+    """
+    known = _known(state, phase)
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None or _is_succeeded(state, phase) or (state.branch and git.branch(repository) != state.branch):
+        return state.step(phase).artifacts.get(CODE)
+    since, head = own.base(repository, state.head), git.head(repository)
+    if known and since == head:  # it was merged: compared with the commit that it was compared with
+        since = git_changes.resolve(repository, known.path.removeprefix(_SINCE)) or since
+    if head and state.step(phase).status == lifecycle.DONE:
+        return since or "", committed(wired, repository, state, since, head)
+    found = wired.world.changed(repository, since, wired.world.aside(state))
+    return since or "", own.lines(repository, since, _new(state, found))
+
+
+def committed(
+    wired: Wired, repository: git.Repository, state: State, since: str | None, commit: str
+) -> dict[str, bytes]:
+    """What the branch changes up to a commit: approved is what others see, whatever lies in the working tree now."""
+    found = own.committed(repository, since, commit, wired.world.aside(state))
+    return own.committed_lines(repository, since, commit, _new(state, found))
+
+
+def hash_at(wired: Wired, repository: git.Repository, state: State, known: Artifact, commit: str) -> str:
+    """The hash of what the branch had changed at a commit, compared with the one it was compared with."""
+    since = git_changes.resolve(repository, known.path.removeprefix(_SINCE))
+    return digest(_joined(committed(wired, repository, state, since, commit))) if since else ""
+
+
+def _new(state: State, found: Mapping[str, Changed]) -> dict[str, Changed]:
+    """Without what lay there uncommitted when the feature began, and is as it was."""
+    return {path: one for path, one in found.items() if path not in state.dirt or state.dirt[path] != one.blob}
+
+
+def _is_succeeded(state: State, phase: str) -> bool:
+    if state.step(phase).status != lifecycle.DONE:
+        return False
+    phases = state.plan.children("")
+    later = (one for one in phases[phases.index(phase) + 1 :] if state.plan.step(one).code)
+    return any(state.step(one).status != lifecycle.PENDING for one in later)
+
+
+def _known(state: State, phase: str) -> Artifact | None:
+    """The changes as this phase handed them in last, else one before it."""
+    phases = state.plan.children("")
+    handed = (state.step(one).artifacts.get(CODE) for one in reversed(phases[: phases.index(phase) + 1]))
+    return next((one for one in handed if one and one.path.startswith(_SINCE)), None)
+
+
+def _joined(sections: Mapping[str, bytes]) -> bytes:
+    rows = ((os.fsencode(path), sections[path]) for path in sorted(sections))
+    return b"".join(b"diff %s\n%s\n" % (path, section.rstrip(b"\n")) for path, section in rows)
+
+
+def _name(path: str) -> str:
+    return f"file-{digest(os.fsencode(path))[:12]}"
+
+
+def _files(base: str, folder: str) -> Iterator[str]:
+    """Everything in the folder of a phase but its reviews, its status and what editors leave, from the top.
+
+    What git ignores is in no commit, and so is a repository inside: others could not see it.
+    """
+    repository = git.find(base)
+    own = (f"{folder}/{_REVIEWS}/", f"{folder}/{words.STATUS_FILE}")
+    for path in sorted(_walked(base, folder) if repository is None else _listed(base, folder)):
+        if not path.startswith(own) and not _is_leftover(os.path.basename(path)):
+            yield path
+
+
+def _listed(base: str, folder: str) -> Iterator[str]:
+    asked = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", f":(literal){folder}")
+    for name in run(base, *asked)[1].split(b"\0")[:-1]:
+        full = os.path.join(os.fsencode(base), name)
+        if os.path.islink(full) or os.path.isfile(full):
+            yield os.fsdecode(name)
+
+
+def _walked(base: str, folder: str) -> Iterator[str]:
+    for at, _, files in os.walk(os.path.join(base, folder)):
+        yield from (os.path.relpath(os.path.join(at, name), base) for name in files)
+
+
+def _is_leftover(name: str) -> bool:
+    """Whether an editor or the system put it there, while somebody looks at a file."""
+    swap = name.startswith(".") and name[-4:-1] == ".sw"
+    return swap or name.endswith("~") or name.startswith((".#", "#")) or name in _LEFTOVERS
+
+
+def _hashed(wired: Wired, full: str) -> tuple[str, int]:
+    if os.path.islink(full):
+        return digest(b"link " + os.fsencode(os.readlink(full))), 0
+    return wired.world.hashed(full) or ("unreadable", 0)
+
+
+def _wrong(wired: Wired, base: str, path: str) -> tuple[str, bytes]:
+    """What keeps a required document from being one, and what it says."""
+    full = os.path.join(base, path)
+    if not os.path.lexists(full):
+        return "is missing", b""
+    if os.path.realpath(full) != os.path.join(os.path.realpath(base), path):
+        return "is behind a symbolic link", b""
+    content = read_regular(full, LARGEST)
+    if content is None:
+        return f"is no file of at most {LARGEST} bytes", b""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "is no text in UTF-8", b""
+    name = os.path.basename(path).removesuffix(".md")
+    says = is_more(text, "")
+    if not says or not all(is_more(text, one) for one in _templates(wired, name)):
+        return ("says nothing beyond its template" if says else "has no content yet"), b""
+    return "", content
+
+
+def _templates(wired: Wired, name: str) -> list[str]:
+    if name not in templates.NAMES:
+        return []
+    shipped = team_files.shipped_text(templates.FOLDER, name)
+    try:
+        return [shipped, templates.template(name, wired.place.root)]
+    except HoldfastError:
+        return [shipped]  # what is wrong with a file of the project is told to who asks for the template
+
+
+def is_more(text: str, template: str) -> bool:
+    """Whether a document says something that its template does not: headings and comments say nothing."""
+    known = _sayings(template)
+    whole = " ".join(known)
+    return any(line not in known and line not in whole for line in _sayings(text))
+
+
+def _sayings(text: str) -> list[str]:
+    """The lines that say something, with white space made the same."""
+    import re
+
+    plain = re.sub(r"<!--.*?(-->|\Z)", " ", text, flags=re.DOTALL)
+    lines = (" ".join(line.split()) for line in plain.splitlines())
+    return [line for line in lines if not line.startswith("#") and any(char.isalnum() for char in line)]

@@ -1,0 +1,342 @@
+"""What a phase hands in, and what its review and approval are of: every way around that is tried and refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.core import commands as cmd
+from holdfast.errors import HoldfastError
+from holdfast.surfaces import tools
+from holdfast.systems.gated import templates
+from holdfast.systems.gated.hand_in import is_more
+from holdfast.systems.seam import team_files
+from tests.acceptance.feature import BRANCH, HOME, SLUG, TITLE, House
+from tests.phases import CODE, DOCS, FIRST, OUTPUTS, PHASES, SECOND, TESTING, paths, write_outputs
+from tests.tiers import is_full
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path / "house").publish()
+
+
+def by_command(house: House, phase: str) -> str:
+    return house.agent("done", phase, "--json").out
+
+
+def by_submit(house: House, phase: str) -> str:
+    return house.agent("submit", phase, "--json").out
+
+
+def by_tool(house: House, phase: str) -> str:
+    asked = {"workflow_id": SLUG, "step": phase, "status": "completed"}
+    try:
+        return str(tools.call(house.project("agent"), "update_workflow_state", asked))
+    except HoldfastError as refusal:
+        return refusal.message
+
+
+def by_python(house: House, phase: str) -> str:
+    try:
+        house.project("agent").workflow(SLUG).execute(cmd.Submit(phase))
+    except HoldfastError as refusal:
+        return refusal.message
+    return ""
+
+
+def by_document(house: House, phase: str) -> str:
+    document = house.state()
+    document["phases"][phase]["status"] = "in_review"
+    house.write(f"{HOME}/workflow-state.json", json.dumps(document))
+    answer = house.agent("status")
+    return answer.out + answer.err
+
+
+WAYS: tuple[Callable[[House, str], str], ...] = (by_command, by_submit, by_tool, by_python, by_document)
+
+
+def nothing(house: House, phase: str) -> None:
+    for path in paths(HOME, phase):
+        (house.root / path).unlink(missing_ok=True)
+
+
+def empty(house: House, phase: str) -> None:
+    for path in paths(HOME, phase):
+        house.write(path, " \n\n")
+
+
+def headings(house: House, phase: str) -> None:
+    for path in paths(HOME, phase):
+        house.write(path, "# Title\n\n<!-- to be written\nlater -->\n\n## More\n\n---\n")
+
+
+def template(house: House, phase: str) -> None:
+    for path in paths(HOME, phase):
+        text = team_files.shipped_text(templates.FOLDER, os.path.basename(path).removesuffix(".md"))
+        house.write(path, text.replace("\n", " \r\n\r\n"))
+
+
+def linked(house: House, phase: str) -> None:
+    for path in paths(HOME, phase):
+        (house.root / path).unlink(missing_ok=True)
+        (house.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (house.root / path).symlink_to(house.root / "notes.txt")
+
+
+FAKES = (nothing, empty, headings, template, linked)
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_phase_without_its_documents_is_handed_in_by_nobody(house, phase):
+    house.up_to(phase, "in_progress")
+    for number, fake in enumerate(FAKES):
+        fake(house, phase)
+        for way in WAYS if is_full() or number == 0 else ():
+            said = way(house, phase)
+            assert house.phase(phase)["status"] == "in_progress", (fake, way)
+            assert all(name in said for name in OUTPUTS[phase]), (fake, way, said)
+    told = house.agent("next").out
+    assert all(path.rpartition("/")[2] in told for path in paths(HOME, phase))
+
+
+def test_an_agent_cannot_name_another_file_in_the_place_of_a_document(house):
+    house.begun()
+    nothing(house, FIRST)
+    error = house.refused("done", FIRST, "--artifact", "requirements=notes.txt")
+    assert error["code"] == "not_handed_in"
+    assert house.phase(FIRST)["status"] == "in_progress"
+
+
+def test_what_was_copied_from_the_docs_is_no_work_without_a_reason(house):
+    house.project().start("feature", TITLE)
+    error = house.refused("done", FIRST)
+    assert "as copied from the project's documents" in error["message"]
+    assert "--unchanged" in error["remedy"]
+    house.ok("done", FIRST, "--unchanged", "the requirements have it already")
+    house.opinion(FIRST, 1)
+    house.ok("review", FIRST)
+    answer = house.person("approve", FIRST, prompt="]", says="y")
+    assert "the requirements have it already" in answer.out
+
+
+def test_a_reason_stands_for_no_missing_document(house):
+    house.begun()
+    nothing(house, FIRST)
+    assert "is missing" in house.refused("done", FIRST, "--unchanged", "not needed")["message"]
+
+
+@pytest.mark.parametrize("phase", [FIRST, CODE])
+def test_after_a_review_that_asked_for_a_revision_something_has_to_change(house, phase):
+    house.up_to(phase, "in_progress")
+    house.make(phase)
+    house.ok("done", phase)
+    house.opinion(phase, 1, "too short")
+    house.ok("review", phase)
+    assert house.refused("done", phase)["code"] == "unchanged"
+    assert by_python(house, phase)
+    write_outputs(house.write, HOME, phase, "A longer text.")
+    house.ok("done", phase)
+
+
+CHANGES: dict[str, Callable[[House, str], None]] = {
+    "document": lambda house, phase: house.write(paths(HOME, phase)[-1], "# Other\n\nReplaced.\n"),
+    "more": lambda house, phase: house.write(f"{HOME}/{phase}/more.md", "More\n"),
+    "hidden": lambda house, phase: house.write(f"{HOME}/{phase}/.hidden/x.md", "More\n"),
+    "gone": lambda house, phase: (house.root / f"{HOME}/{phase}/notes.md").unlink(),
+}
+
+
+def code(house: House, text: str) -> None:
+    house.write("src/key.py", text)
+    house.git("add", "src/key.py")
+    house.git("commit", "-q", "-m", "Code")
+
+
+def waiting(house: House, phase: str) -> House:
+    """Reviewed and before a person, with one more file in its folder."""
+    house.up_to(phase, "in_progress")
+    house.make(phase)
+    house.write(f"{HOME}/{phase}/notes.md", "Notes\n")
+    house.ok("done", phase)
+    house.opinion(phase, 1)
+    house.ok("review", phase)
+    return house
+
+
+@pytest.mark.parametrize("phase", [FIRST, CODE, TESTING, DOCS])
+def test_what_changed_after_the_review_goes_back_to_review(house, phase):
+    waiting(house, phase)
+    changes = dict(CHANGES)
+    if phase in (CODE, TESTING):
+        changes["code"] = lambda house, _: code(house, "key = 'stolen'\n")
+    for number, (name, change) in enumerate(changes.items(), 1):
+        change(house, phase)
+        refused = house.person("approve", phase, "--yes")
+        assert (refused.code, house.phase(phase)["status"]) == (3, "user_review"), (name, refused)
+        assert "changed since it was reviewed" in refused.out, (name, refused)
+        with pytest.raises(HoldfastError, match="changed since it was reviewed"):
+            house.project("human").workflow(SLUG).approve(phase)
+        assert "changed since it was reviewed" in house.agent("next").out.replace("\n", " ")
+        house.ok("done", phase) if number % 2 else house.ok("feature", "continue")
+        assert house.phase(phase)["status"] == "in_review", name
+        missing = house.agent("review", phase, "--json")
+        assert missing.code != 0, f"{name}: the review of before decides nothing"
+        house.opinion(phase, 1)
+        house.ok("review", phase)
+    house.approve(phase)
+    assert house.phase(phase)["status"] == "approved"
+
+
+def test_what_changes_while_it_is_reviewed_is_handed_in_again(house):
+    house.begun().ok("done", FIRST)
+    house.write(paths(HOME, FIRST)[0], "# Requirements\n\nSomething else.\n")
+    house.opinion(FIRST, 1)
+    assert "changed since it was handed in" in house.refused("review", FIRST)["message"]
+    house.ok("done", FIRST)
+    house.ok("review", FIRST)
+    assert house.phase(FIRST)["status"] == "user_review"
+
+
+def test_merging_main_makes_nothing_stale_and_a_changed_line_does(house):
+    house.write("src/door.py", "".join(f"line {number}\n" for number in range(30)))
+    house.git("add", ".")
+    house.git("commit", "-q", "-m", "Doors")
+    house.git("push", "-q", "origin", "main")
+    house.up_to(CODE, "in_progress")
+    house.make(CODE)
+    house.write("src/door.py", house.read("src/door.py").replace("line 20", "line twenty"))
+    house.git("commit", "-q", "-am", "Twenty")
+    house.ok("done", CODE)
+    house.opinion(CODE, 1)
+    house.ok("review", CODE)
+    more = "".join(f"line {number}\n" for number in range(30)).replace("line 3\n", "line three\nand a half\n")
+    house.on_main("src/door.py", more)
+    house.on_main("other.txt", "Of others\n")
+    assert house.phase(CODE)["status"] == "user_review"
+    house.approve(CODE)
+    house.on_main("another.txt", "Of others\n")
+    assert house.agent("begin", TESTING).code == 0
+    write_outputs(house.write, HOME, TESTING)
+    house.ok("done", TESTING)
+    house.opinion(TESTING, 1)
+    house.ok("review", TESTING)
+    house.approve(TESTING)
+    house.on_main("third.txt", "Of others\n")
+    house.ok("begin", DOCS)
+    house.write("src/door.py", house.read("src/door.py").replace("line twenty", "line 2"))
+    house.git("commit", "-q", "-am", "Two")
+    write_outputs(house.write, HOME, DOCS)
+    refused = house.refused("done", DOCS)
+    assert f"the approval of {TESTING} no longer holds" in refused["message"]
+    answer = house.person("approve", TESTING, prompt="]", says="y")
+    assert "+line 2" in answer.out
+    assert "-line twenty" in answer.out.replace("+-line", "-line") or "line twenty" in answer.out
+    house.ok("done", DOCS)
+
+
+def test_a_person_is_shown_what_they_approve(house):
+    waiting(house, CODE)
+    answer = house.person("approve", CODE, prompt="]", says="y")
+    for told in ("plan.md", "changes.md", "notes.md", "src/key.py", "What 03-implementation says.", "check test"):
+        assert told in answer.out, answer.out
+    assert "no artifacts" not in answer.out
+    house.write(paths(HOME, CODE)[1], "# changes.md\n\nQuite another thing.\n")
+    shown = house.person("approve", CODE, prompt="]", says="y").out
+    assert "+Quite another thing." in shown
+    assert "-What 03-implementation says." in shown
+
+
+def test_tests_are_run_and_nobodys_word_takes_their_place(house):
+    house.up_to(CODE, "in_progress")
+    house.make(CODE)
+    house.write("Makefile", "test:\n\t@false\n")
+    house.git("commit", "-q", "-am", "Break it")
+    assert "check 'test' failed" in house.refused("done", CODE)["message"]
+    assert house.refused("check", "test", "--passed")["code"] == "engine_must_run"
+    assert by_python(house, CODE)
+    assert by_document(house, CODE)
+    assert house.phase(CODE)["status"] == "in_progress"
+
+
+def test_a_project_without_tests_is_told_how_to_name_some(house):
+    house.git("rm", "-q", "Makefile")
+    house.git("commit", "-q", "-m", "No tests")
+    house.up_to(SECOND, "in_progress")
+    house.reviewed(SECOND, 1)
+    house.approve(SECOND)
+    house.ok("begin", CODE)
+    house.make(CODE)
+    error = house.refused("done", CODE)
+    assert "no test command" in error["message"]
+    house.ok("set", "test_command=git --version")
+    house.ok("done", CODE)
+
+
+def test_code_that_no_commit_has_is_not_handed_in(house):
+    house.up_to(CODE, "in_progress")
+    house.write("src/key.py", "key = 1\n")
+    error = house.refused("done", CODE)
+    assert "src/key.py: in no commit yet" in error["message"]
+    house.ok("commit", CODE, "-m", "The key")
+    house.ok("done", CODE)
+
+
+def test_a_file_that_git_is_told_not_to_look_at_is_seen_all_the_same(house):
+    waiting(house, CODE)
+    house.git("update-index", "--assume-unchanged", "src/key.py")
+    house.write("src/key.py", "key = 'stolen'\n")
+    assert house.person("approve", CODE, "--yes").code == 3
+
+
+def test_a_feature_that_is_adopted_has_the_same_gates(house, tmp_path):
+    house.up_to(CODE, "in_progress")
+    nothing(house, CODE)
+    house.git("push", "-q", "origin", BRANCH)
+    other = house.clone(tmp_path / "other")
+    other.git("switch", "-q", BRANCH)
+    (other.root / HOME / "journal.jsonl").unlink()
+    document = json.loads(other.read(f"{HOME}/workflow-state.json"))
+    for phase in (FIRST, SECOND):
+        document["phases"][phase]["status"] = "approved"
+    other.write(f"{HOME}/workflow-state.json", json.dumps(document))
+    other.person("approve", "--claimed", "--yes")
+    said = by_command(other, CODE)
+    assert all(name in said for name in OUTPUTS[CODE]), said
+
+
+def test_a_journal_that_brings_a_command_is_taken_over_once_a_person_trusts_it(house, tmp_path):
+    house.up_to(SECOND, "in_progress")
+    assert house.person("set", "test_command=git --version").code == 0
+    house.ok("feature", "continue")
+    house.git("add", "-A")
+    house.git("commit", "-q", "--allow-empty", "-m", "All")
+    house.git("push", "-q", "origin", BRANCH)
+    other = house.clone(tmp_path / "other")
+    other.git("switch", "-q", BRANCH)
+    error = other.refused("done", SECOND, code=5)
+    assert (error["code"], "git --version" in error["message"]) == ("copy_refused", True)
+    assert ".holdfast/config.toml" in error["remedy"]
+    other.write(".holdfast/config.toml", '[commands]\ntest = "git --version"\n')
+    assert other.person("trust", ".holdfast/config.toml", "--yes").code == 0
+    assert other.agent("status", "--json").json["workflow_id"] == SLUG
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", False),
+        ("# Head\n\n- \n", False),
+        ("# Head\n\n<!-- words -->\n", False),
+        ("# Head\n\n<!-- never closed\nwords\n", False),
+        ("Fill this\n in\n", False),
+        ("Fill this in\nand that\n", True),
+    ],
+)
+def test_headings_comments_and_the_template_itself_say_nothing(text: str, expected: Any):
+    assert is_more(text, "# Head\n\nFill this in\n") is expected
