@@ -150,8 +150,6 @@ class Step(Value):
     agents: tuple[str, ...] = ()
     requires: tuple[str, ...] | None = None
     outputs: tuple[str, ...] = ()
-    code: bool = False
-    """Whether its work is also what its branch changes in the project."""
     checks: tuple[Check, ...] = ()
     review: Review | None = None
     approval: Approval | None = None
@@ -161,6 +159,8 @@ class Step(Value):
     optional: bool = False
     mandatory: bool = False
     """Whether nobody may leave it out, not even a person."""
+    code: bool = False
+    """Whether its work is also what its branch changes in the project."""
     action: str = ""
     own_fact: str = ""
     """For an action of a system: the fact about the step that shows it was done."""

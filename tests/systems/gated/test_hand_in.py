@@ -321,7 +321,7 @@ def test_a_journal_that_brings_a_command_is_taken_over_once_a_person_trusts_it(h
     other.git("switch", "-q", BRANCH)
     error = other.refused("done", SECOND, code=5)
     assert (error["code"], "git --version" in error["message"]) == ("copy_refused", True)
-    assert ".holdfast/config.toml" in error["remedy"]
+    assert {one["command"] for one in error["remedies"]} >= {"holdfast trust .holdfast/config.toml"}
     other.write(".holdfast/config.toml", '[commands]\ntest = "git --version"\n')
     assert other.person("trust", ".holdfast/config.toml", "--yes").code == 0
     assert other.agent("status", "--json").json["workflow_id"] == SLUG
