@@ -107,7 +107,7 @@ def _orchestrated(root: Path) -> Prepared:
 
 def _feature(root: Path) -> Prepared:
     house = House(root)
-    house.begun()
+    house.started()
     house.git("switch", "-q", "main")
     _stage(house)
     proof = _has("workflow/another-thing/journal.jsonl")

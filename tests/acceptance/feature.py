@@ -59,10 +59,14 @@ class House(Checkout):
         other.root, other.env = root, self.env
         return other
 
+    def started(self) -> House:
+        """The first phase is under way, and everything is committed."""
+        self.project().start("feature", TITLE)
+        return self
+
     def begun(self) -> House:
         """The first phase is under way, and its document is written."""
-        self.project().start("feature", TITLE)
-        self.make(FIRST)
+        self.started().make(FIRST)
         return self
 
     def project(self, kind: str = "human") -> Project:

@@ -77,7 +77,7 @@ class HandedIn(Looked):
             return
         from holdfast.project.resuming import is_elsewhere
 
-        if is_elsewhere(place, state):
+        if is_elsewhere(self._wired, state):
             way = f"git switch {quoted(state.branch)}"
             found = git.find(place.base(state.worktree))
             here = (git.branch(found) if found else "") or "no branch"

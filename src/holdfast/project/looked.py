@@ -17,6 +17,9 @@ from holdfast.project.turn import Turn
 from holdfast.systems.seam.registry import dialect, refusal_of, system, texts, work
 from holdfast.systems.seam.wired import Wired
 
+_OF_WORK = (cmd.Done, cmd.Submit, cmd.Review, cmd.Approve)
+"""What is about the work itself, which cannot be seen while another branch is checked out."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
@@ -182,6 +185,8 @@ class Looked:
         if not isinstance(command, cmd.Cancel):
             system(self.state.dialect)  # refuses where the package of the system is not there
         told: tuple[str, ...] = ()
+        if self.state.conduct.handed_whole and isinstance(command, _OF_WORK) and self._wired.is_elsewhere(self.state):
+            raise self._wired.branch_mismatch(self.state)
         if isinstance(command, cmd.Approve):
             told = work(self.state.dialect).before_approval(self._wired, self.state)
         self._look(writing=True)._decide(command, key, token, revision, summary)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from holdfast import git
 from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.remedy import told
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError
-from holdfast.machine.place import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.project.project import Project
     from holdfast.project.workflow import Workflow
     from holdfast.systems.seam.parts import Taken
+    from holdfast.systems.seam.wired import Wired
 
 
 def take_up(project: Project, workflow: Workflow) -> None:
@@ -23,7 +22,7 @@ def take_up(project: Project, workflow: Workflow) -> None:
     """
     state, wired = workflow.state, project.wired
     runs = queries.status(state) == "in_progress" and not wired.store.read_only
-    if not runs or is_elsewhere(wired.place, state) or workflow.briefing().held:
+    if not runs or is_elsewhere(wired, state) or workflow.briefing().held:
         return
     try:
         workflow.news = lines(project, workflow, project.reread(workflow))
@@ -37,11 +36,10 @@ def lines(project: Project, workflow: Workflow, taken: Taken) -> tuple[str, ...]
     return (*taken.said, *(f"{why}: not applied, a person decides ({way})" for *_, why in taken.loosened))
 
 
-def is_elsewhere(place: Place, state: State) -> bool:
-    """Whether the work belongs to another branch than the one that is checked out."""
+def is_elsewhere(wired: Wired, state: State) -> bool:
+    """Whether the work belongs to another branch than the one that is checked out, and not one that is made yet."""
     making = any(
         state.plan.step(path).action == "branch" and state.step(path).status not in lifecycle.FINISHED
         for path in state.plan.paths
     )
-    repository = git.find(place.base(state.worktree)) if state.branch and not making else None
-    return repository is not None and git.branch(repository) != state.branch
+    return not making and wired.is_elsewhere(state)

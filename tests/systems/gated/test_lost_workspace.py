@@ -31,9 +31,10 @@ def test_the_next_command_brings_the_files_back_and_says_so(house, first):
 
 
 def test_a_file_that_is_deleted_while_the_document_stays_is_a_decision(house):
-    (house.root / HOME / FIRST / "requirements.md").unlink()
+    diagram = f"{HOME}/02-architecture/diagrams/door.svg"
+    (house.root / diagram).unlink()
     house.agent("done", FIRST)
-    assert f"{HOME}/{FIRST}/requirements.md" not in house.git("ls-files", HOME)
+    assert diagram not in house.git("ls-files", HOME)
 
 
 def test_on_another_branch_nothing_is_brought_back(house):

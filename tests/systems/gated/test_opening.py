@@ -114,7 +114,7 @@ def test_a_feature_that_is_under_way_is_not_started_again(house):
 
 
 def test_a_feature_under_way_is_never_given_up_by_a_start_that_is_refused(house):
-    house.begun()
+    house.started()
     error = not_started(house, TITLE, exit_code=3)
     assert "--fresh" not in error["remedy"]
     assert f"holdfast start feature '{TITLE}' --set slug=NAME" in error["remedy"]

@@ -43,7 +43,7 @@ def test_what_cannot_be_a_slug_is_none(title):
 @pytest.fixture
 def two(tmp_path) -> House:
     """Two features, each on a branch of its own; that of the first is checked out."""
-    house = House(tmp_path / "house").begun()
+    house = House(tmp_path / "house").started()
     house.git("switch", "-q", "main")
     house.ok("start", "feature", OTHER)
     house.git("switch", "-q", BRANCH)
@@ -135,7 +135,7 @@ def test_a_branch_that_is_gone_is_made_again(two):
 
 
 def test_a_cancelled_feature_is_taken_up_again_by_its_document(tmp_path):
-    house = House(tmp_path / "house").begun()
+    house = House(tmp_path / "house").started()
     house.ok("cancel", SLUG)
     cancelled = house.state()
     house.write(f"{HOME}/workflow-state.json", json.dumps({**cancelled, "status": "in_progress"}, indent=2))
@@ -149,7 +149,7 @@ def test_a_cancelled_feature_is_taken_up_again_by_its_document(tmp_path):
 
 
 def test_the_document_of_an_older_commit_takes_nothing_back(tmp_path):
-    house = House(tmp_path / "house").begun()
+    house = House(tmp_path / "house").started()
     house.ok("cancel", SLUG)
     house.git("checkout", "-q", "HEAD~1")
     house.agent("status")
@@ -158,7 +158,7 @@ def test_the_document_of_an_older_commit_takes_nothing_back(tmp_path):
 
 def test_nothing_of_what_others_noted_is_lost_on_adoption(tmp_path):
     """Whatever an entry calls its time, and also where it is only a text."""
-    house = House(tmp_path / "house").begun()
+    house = House(tmp_path / "house").started()
     document, detail = house.state(), house.status_of(FIRST)
     document["escalations"] = [
         {"phase": FIRST, "reason": "No keys.", "timestamp": "2026-02-27T10:00:00Z", "severity": "high"},

@@ -186,7 +186,8 @@ def test_a_start_whose_commit_is_refused_is_a_start(house):
     in_step(house)
 
 
-def test_a_move_on_another_branch_is_refused_or_kept_and_touches_nothing_there(begun):
+def test_a_move_on_another_branch_is_refused_or_kept_and_touches_nothing_there(house):
+    begun = house.started()
     begun.git("switch", "-q", "main")
     tree = begun.git("rev-parse", "main")
     answer = begun.agent("done", "1", "-w", SLUG)
@@ -200,7 +201,8 @@ def test_a_move_on_another_branch_is_refused_or_kept_and_touches_nothing_there(b
     in_step(begun)
 
 
-def test_looking_from_another_branch_changes_nothing(begun):
+def test_looking_from_another_branch_changes_nothing(house):
+    begun = house.started()
     begun.git("switch", "-q", "main")
     begun.ok("list")
     for word in ("status", "next", "show", "log"):

@@ -81,7 +81,7 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
     if not args.resume and not asks:
         again = _again(call)
         raise already_active(workflow.state, call.now(), again, again.given(resume=True))
-    if resuming.is_elsewhere(call.project.wired.place, workflow.state):
+    if resuming.is_elsewhere(call.project.wired, workflow.state):
         return _other_branch(call, workflow, asks=asks)
     if not args.resume:
         own, state = texts(workflow.state.dialect), workflow.state
@@ -97,7 +97,7 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
 
 def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
     """Takes the workflow up again: holds it for this session, and shows where it is."""
-    if resuming.is_elsewhere(call.project.wired.place, workflow.state):
+    if resuming.is_elsewhere(call.project.wired, workflow.state):
         raise call.project.wired.branch_mismatch(workflow.state)
     other = workflow.join()
     said: tuple[str, ...] = ()

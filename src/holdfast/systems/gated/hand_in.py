@@ -33,10 +33,11 @@ _LEFTOVERS = (".DS_Store", "Thumbs.db")
 
 
 def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
-    """What a phase hands in now, and what is still missing; None for a workspace that is deleted."""
-    if words.is_deleted(state):
-        return None
+    """What a phase hands in now, and what is missing; None for a workspace that is deleted, or not checked out."""
     base = wired.place.base(state.worktree)
+    is_there = os.path.isdir(os.path.join(base, words.home(state)))
+    if words.is_deleted(state) or (not is_there and wired.is_elsewhere(state)):
+        return None
     required = words.outputs(state, phase)
     named = {**required, **words.beside(state, phase)}
     found = {name: path for name, path in named.items() if os.path.isfile(os.path.join(base, path))}
@@ -82,7 +83,7 @@ def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, b
     """
     known = _known(state, phase)
     repository = git.find(wired.place.base(state.worktree))
-    if repository is None or _is_succeeded(state, phase) or (state.branch and git.branch(repository) != state.branch):
+    if repository is None or _is_succeeded(state, phase) or wired.is_elsewhere(state):
         return state.step(phase).artifacts.get(CODE)
     since, head = own.base(repository, state.head), git.head(repository)
     if known and since == head:  # it was merged: compared with the commit that it was compared with

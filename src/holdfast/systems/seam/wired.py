@@ -89,9 +89,14 @@ class Wired(Value):
     def on_branch(self, state: State) -> git.Repository:
         """The repository of a workflow, which has to be on the workflow's branch."""
         repository = self.repository(state.worktree)
-        if state.branch and git.branch(repository) != state.branch:
+        if self.is_elsewhere(state):
             raise self.branch_mismatch(state)
         return repository
+
+    def is_elsewhere(self, state: State) -> bool:
+        """Whether another branch is checked out than the workflow's."""
+        repository = git.find(self.place.base(state.worktree)) if state.branch else None
+        return repository is not None and git.branch(repository) != state.branch
 
     def branch_mismatch(self, state: State, fresh: Remedy | None = None) -> HoldfastError:
         """What is said where another branch than the workflow's is checked out."""
