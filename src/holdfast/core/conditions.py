@@ -25,13 +25,17 @@ class Condition(Value):
 
 
 def of_step(state: State, path: str, facts: Facts) -> tuple[Condition, ...]:
-    """Outputs, checks, the review and the approval, in the order in which they are met."""
+    """Outputs, checks, the supervisor's check, the review and the approval, in the order in which they are met."""
     step, progress = state.plan.step(path), state.step(path)
     names = (*step.outputs, *(name for name in progress.artifacts if name not in step.outputs))
     found = [Condition("output", name, *_output(name, progress, facts)) for name in names]
     for check in step.checks:
         command = " ".join(map(quoted, check.run))
         found.append(Condition("check", check.name, *_check(check, progress, facts), check.text, command))
+    if step.supervised_after:
+        made = gates.is_supervised(progress, step.supervised_after, of_work=True)
+        told = ("passed", "made in this try") if made else ("missing", "not made in this try")
+        found.append(Condition("supervisor", step.supervised_after, *told, "the check of the supervisor"))
     if step.review:
         found.append(Condition("review", "review", *_review(step, progress, facts)))
     if gates.policy(step):

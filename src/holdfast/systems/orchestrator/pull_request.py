@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from _collections_abc import Iterator, Mapping
 
-from holdfast.core import lifecycle, moment
+from holdfast.core import gates, lifecycle, moment
 from holdfast.core.state import HELD, State
 from holdfast.core.tasks import COMMIT, TASK
 from holdfast.core.value import Any
 from holdfast.plain.terminal import escape
 from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.rules import supervision
+from holdfast.systems.orchestrator.task_document.model import POST_TASK
 
 MOST_SHOWN = 20
 
@@ -104,8 +105,21 @@ def _interventions(state: State) -> Iterator[str]:
     yield ""
     counted = ((kept.checks, "check"), (kept.conflicts, "conflict"), (kept.re_plans, "re-plan"))
     yield f"{', '.join(f'{many} {what}' + ('' if many == 1 else 's') for many, what in counted)}."
+    yield from _not_made(state)
     for one in [*kept.interventions][-MOST_SHOWN:]:
         yield f"- {_intervention(one)}"
+
+
+def _not_made(state: State) -> Iterator[str]:
+    """The checks that the document asks for and that were not made of tasks that are done."""
+    done = [path for path in state.plan.of_kind(TASK) if state.step(path).status == lifecycle.DONE]
+    for check in supervision(state).frequency:
+        of_work = check == POST_TASK
+        left = [path for path in done if not gates.is_supervised(state.step(path), check, of_work=of_work)]
+        named = ", ".join(state.plan.step(path).id for path in left[:MOST_SHOWN])
+        more = f" and {len(left) - MOST_SHOWN} more" if len(left) > MOST_SHOWN else ""
+        if left:
+            yield f"- {check} was asked for and not made of {escape(named)}{more}"
 
 
 def _intervention(one: Mapping[str, str]) -> str:

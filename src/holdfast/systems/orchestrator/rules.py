@@ -13,8 +13,9 @@ from holdfast.core.rules import agents
 from holdfast.core.state import CHECKED, FREE_TRIES, KEPT, State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any, Value
+from holdfast.systems.orchestrator.task_document.model import POST_TASK, PRE_TASK
 
-CHECKS = ("pre_task", "post_task", "on_demand")
+CHECKS = (PRE_TASK, POST_TASK, "on_demand")
 PASS, AUTO_FIX, RE_PLAN = "PASS", "AUTO_FIX", "RE_PLAN"
 CONFLICTS = {
     "architecture": ("high", RE_PLAN),
@@ -37,7 +38,7 @@ class Supervision(Value):
     frequency: Sequence[str] = ()
     """When it is asked: `pre_task`, `post_task`."""
     required: bool = False
-    """Whether no task begins before its check."""
+    """Whether no task begins, or is handed in, before its check."""
     instructions: str = ""
     auto_fix: bool = False
     checks: int = 0
@@ -74,10 +75,13 @@ def supervise(draft: Draft, data: Mapping[str, Any]) -> None:
     _understood(said)
     path = queries.resolve(draft.state, said.task) if said.task else ""
     name = draft.state.plan.step(path).id if path else ""
+    if said.check_type == POST_TASK and said.verdict != RE_PLAN and _is_task(draft, path):
+        _must_have_begun(draft, path)
     draft.emit(_supervised(draft, said, name))
     if _is_task(draft, path) and said.verdict != RE_PLAN:
-        made = draft.state.step(path).data.get(CHECKED, ())
-        draft.emit(ev.Recorded({CHECKED: list(dict.fromkeys((*made, said.check_type)))}, path))
+        progress = draft.state.step(path)
+        made = {**progress.data.get(CHECKED, {}), said.check_type: progress.attempt}
+        draft.emit(ev.Recorded({CHECKED: made}, path))
     if said.verdict == RE_PLAN:
         agents.require_part(draft)
         affected = _affected(draft, said.affected or ((path,) if _is_task(draft, path) else ()))
@@ -133,6 +137,12 @@ def _is_task(draft: Draft, path: str) -> bool:
     return bool(path) and draft.state.plan.step(path).kind == TASK
 
 
+def _must_have_begun(draft: Draft, path: str) -> None:
+    """A check of the work is of work that is there."""
+    if draft.state.step(path).status == lifecycle.PENDING:
+        raise refusals.wrong_status(draft.state, draft.facts, path, "checked after its work", (lifecycle.ACTIVE,))
+
+
 def _affected(draft: Draft, names: Sequence[str]) -> list[str]:
     """Tasks, each once. One that only a person may set going again is not set going by a supervisor."""
     found = list(dict.fromkeys(queries.resolve(draft.state, name) for name in names))
@@ -162,7 +172,7 @@ def _plan_anew(draft: Draft, path: str) -> None:
     known = draft.state.step(path)
     free = known.data.get(FREE_TRIES, 0) + (known.status != lifecycle.PENDING)
     if _is_task(draft, path) and (free or known.data.get(CHECKED)):
-        draft.emit(ev.Recorded({FREE_TRIES: free, CHECKED: []}, path))
+        draft.emit(ev.Recorded({FREE_TRIES: free, CHECKED: {}}, path))
     for one in (*reversed(draft.state.plan.below(path)), path):
         if draft.state.step(one).status != lifecycle.PENDING:
             draft.move("reset", one, renewed=draft.renews(one))

@@ -22,7 +22,7 @@ from holdfast.machine.place import Place, below, read_regular
 from holdfast.plain.digest import digest
 from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.task_document import wording
-from holdfast.systems.orchestrator.task_document.model import PRE_TASK
+from holdfast.systems.orchestrator.task_document.model import POST_TASK, PRE_TASK
 from holdfast.systems.orchestrator.words import PLAN, PULL_REQUEST, REVIEW
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, late
 
@@ -133,8 +133,8 @@ def digest_of(path: str) -> str:
 
 def _steps(definition: Definition, said: TaskDocument, *, has_git: bool) -> tuple[Step, ...]:
     own = {step.id: step for step in definition.steps}
-    checked = PRE_TASK if said.supervisor.required else ""
-    phases = [_phase(phase, before, checked) for phase, before in zip(said.phases, (None, *said.phases), strict=False)]
+    gates = said.supervisor.frequency if said.supervisor.required else ()
+    phases = [_phase(phase, before, gates) for phase, before in zip(said.phases, (None, *said.phases), strict=False)]
     last = f"phase-{said.phases[-1].number}"
     closing = []
     if said.outer.enabled or said.criteria:
@@ -167,7 +167,7 @@ def _checks(criteria: Sequence[Criterion]) -> tuple[Check, ...]:
     return tuple(found.values())
 
 
-def _phase(phase: Phase, before: Phase | None, supervised: str) -> Step:
+def _phase(phase: Phase, before: Phase | None, supervised: Sequence[str]) -> Step:
     """Every phase waits for the plan: when that is opened again, nothing new begins."""
     return Step(
         id=f"phase-{phase.number}",
@@ -181,7 +181,7 @@ def _phase(phase: Phase, before: Phase | None, supervised: str) -> Step:
     )
 
 
-def _task(task: Task, beside: set[str], supervised: str) -> Step:
+def _task(task: Task, beside: set[str], supervised: Sequence[str]) -> Step:
     """A task waits for those of its phase that it names; earlier phases are over anyway."""
     return Step(
         id=task.number,
@@ -190,7 +190,8 @@ def _task(task: Task, beside: set[str], supervised: str) -> Step:
         kind=TASK,
         agents=task.agents,
         requires=tuple(number for number in task.dependencies if number in beside) or None,
-        supervised=supervised,
+        supervised=PRE_TASK if PRE_TASK in supervised else "",
+        supervised_after=POST_TASK if POST_TASK in supervised else "",
         checks=_checks(task.criteria),
         retry=Retry(1),
     )

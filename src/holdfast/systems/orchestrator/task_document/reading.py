@@ -88,11 +88,15 @@ class Reading:
         if said and when is None:
             message = f"{said.text[:60]!r} is read as 'before and after each task'"
             self._outline.warnings.append((said.line, message))
+        required = self._yes(section, "required")
+        if required and when == ():
+            line = section.said["required"].line
+            self._mistakes.append((line, "no check is asked for at a time of its own that could be required"))
         return Supervisor(
             enabled=True,
             frequency=(model.PRE_TASK, model.POST_TASK) if when is None else when,
             auto_fix=self._yes(section, "auto_fix"),
-            required=self._yes(section, "required"),
+            required=required,
             instructions=section.text(),
         )
 
