@@ -49,6 +49,8 @@ RAN = "agents_ran"
 """The fact about a step: how many agents worked on it side by side, as its result says."""
 COMMITS = "commits"
 """The fact about a step: all commits that were made for it, oldest first."""
+FILES = "files_modified"
+"""The fact about a step: the files that were changed for it."""
 LASTING = (BASE, BEGAN, FOUND, HELD, FREE_TRIES, CHECKED, COMMITS, ADDED)
 """The facts that hold for all tries at a step."""
 

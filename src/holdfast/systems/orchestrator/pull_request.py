@@ -20,7 +20,7 @@ def body(state: State) -> str:
     """Goal, tasks with their criteria, what was skipped, the whole, milestones and what the supervisor found."""
     goal = escape(str(state.context.get("goal") or ""), lines=True).strip()
     parts = [goal, "\n".join(_phases(state)), "\n".join(_whole(state)), "\n".join(_milestones(state))]
-    parts += ["\n".join(_interventions(state)), _bounds(state)]
+    parts += [_unclear(state), "\n".join(_interventions(state)), _bounds(state)]
     name = str(_document(state)).rpartition("/")[2]
     parts.append(f"From the task document `{escape(name)}`." if name else "")
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -63,6 +63,14 @@ def _skipped(state: State, path: str) -> str:
     if progress.status != lifecycle.SKIPPED:
         return ""
     return f" – **skipped**{escape(f': {progress.reason}') if progress.reason else ''}"
+
+
+def _unclear(state: State) -> str:
+    """The files that several tasks may have changed: no task is credited with them."""
+    files = sorted({name for names in words.unclear(state).values() for name in names})
+    more = f" and {len(files) - MOST_SHOWN} more" if len(files) > MOST_SHOWN else ""
+    named = ", ".join(f"`{escape(name)}`" for name in files[:MOST_SHOWN])
+    return f"Nothing tells which task these files are of: {named}{more}." if files else ""
 
 
 def _bounds(state: State) -> str:

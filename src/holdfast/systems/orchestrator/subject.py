@@ -11,7 +11,7 @@ from holdfast.core.definition import Approval, Bounds, Check, Definition, Retry,
 from holdfast.core.lifecycle import DONE
 from holdfast.core.mistakes import check_steps
 from holdfast.core.remedy import Blank, Scope, shell, told
-from holdfast.core.state import State
+from holdfast.core.state import FILES, State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, NotFound, Refused, UsageError
@@ -79,21 +79,24 @@ SUPERVISOR, OUTER = "chore(supervisor):", "chore(outer-ralph):"
 def work(wired: Wired, repository: git.Repository, state: State, path: str, since: str) -> dict[str, Any]:
     """What a task changed, from git: by its own commits where there are some, else what is its own since it began."""
     from holdfast.systems.orchestrator import owning
+    from holdfast.systems.seam import sharing
 
     made = git_history.commits_since(repository, since, prefix(state.plan.step(path).id))
     if made:
         found = git_history.of_commits(repository, made, wired.world.aside(state))
-        files, lines = list(found.files), found.lines
-    else:
-        changed = owning.files(wired, repository, state, path, since)
-        files, lines = list(changed), sum(content.added(repository, since, changed).values())
-    return {"files_modified": sorted(files)[:MOST_FILES], "lines_added": lines}
+        return {FILES: sorted(found.files)[:MOST_FILES], "lines_added": found.lines}
+    changed = owning.files(wired, repository, state, path, since)
+    files, unclear = sharing.credited(wired, repository, state, path, list(changed))
+    lines = sum(content.added(repository, since, {name: changed[name] for name in files}).values())
+    data = {FILES: sorted(files)[:MOST_FILES], "lines_added": lines}
+    new = sorted({*unclear} - {name for names in words.unclear(state).values() for name in names})[:MOST_FILES]
+    return {**data, words.UNCLEAR: new} if new else data
 
 
 def work_on_branch(repository: git.Repository, into: str, aside: tuple[str, ...]) -> dict[str, Any]:
     """What a task changed in a worktree of its own: by the commits that the branch of the run does not have."""
     found = git_history.of_commits(repository, git_history.commits_beside(repository, into), aside)
-    return {"files_modified": sorted(found.files)[:MOST_FILES], "lines_added": found.lines}
+    return {FILES: sorted(found.files)[:MOST_FILES], "lines_added": found.lines}
 
 
 def milestone(forge: Forge, state: State, path: str) -> str:

@@ -14,6 +14,9 @@ from holdfast.systems.seam.parts import Handing, Work, late
 from holdfast.systems.seam.wired import Wired
 
 
+MOST_NAMED = 8
+
+
 def _before_done(wired: Wired, state: State, path: str, handing: Handing) -> Handing:
     """A task says what was changed for it, as git has it. A pull request has the commit of every task."""
     from holdfast.git.made import left
@@ -33,6 +36,14 @@ def _before_done(wired: Wired, state: State, path: str, handing: Handing) -> Han
         data = work(wired, repository, state, path, since)
     made = left(repository, state.ulid, path)
     return handing.replace(data={**data, COMMIT: made} if made else data)
+
+
+def _handed_in(_: Wired, state: State, path: str) -> tuple[str, ...]:
+    """The files that the task is not credited with, as they may be of another one."""
+    files = words.unclear(state).get(path, ())
+    more = f" and {len(files) - MOST_NAMED} more" if len(files) > MOST_NAMED else ""
+    said = f"nothing tells which task these files are of, and none is credited with them: {', '.join(files[:MOST_NAMED])}"
+    return (said + more,) if files else ()
 
 
 def _require_commits(repository: git.Repository, state: State) -> None:
@@ -72,6 +83,7 @@ def _repository(wired: Wired, state: State) -> git.Repository | None:
 
 WORK = Work(
     before_done=_before_done,
+    handed_in=_handed_in,
     apart=_apart,
     body=late("holdfast.systems.orchestrator.pull_request", "body"),
     owned=late("holdfast.systems.orchestrator.owning", "rows"),
