@@ -280,6 +280,19 @@ def test_a_change_that_is_said_in_one_text_is_read_and_so_is_the_severity(bench)
     assert '"verdict": "RE_PLAN"' in str(bench.agent("supervise", "pre_task", "1.2", "--file", str(bad)))
 
 
+def test_the_severity_of_a_conflict_is_as_it_is_given_and_an_unknown_one_is_refused(bench):
+    run = Run(bench, SUPERVISED).planned()
+    words = ("supervise", "on_demand", "1.1", "--verdict", "AUTO_FIX", "--conflict", "pattern", "--resolution", "so")
+    assert bench.agent(*words, "--severity", "high").code == 0
+    assert bench.agent(*words, "--severity", "medium").code == 2
+    said = {"verdict": "AUTO_FIX", "conflict": {"type": "pattern", "resolution": "so", "severity": "medium"}}
+    file = bench.write("answer.json", json.dumps(said))
+    refused = bench.agent("supervise", "on_demand", "1.1", "--file", str(file))
+    assert "a severity is one of critical, high, low, not 'medium'" in str(refused)
+    assert bench.agent("supervise", "on_demand", "1.1", "--verdict", "PASS", "--severity", "high").code == 2
+    assert [one["severity"] for one in supervision(run.state).interventions] == ["high"]
+
+
 def test_the_check_of_the_supervisor_is_asked_for_and_is_not_listed_among_the_gates(bench):
     run = Run(bench, SUPERVISED.replace("Required: Yes\n", "")).planned()
     run.look().begin("1.1")

@@ -27,8 +27,8 @@ CONFLICTS = {
 """Kinds of conflicts: how grave each is, and what has to be done about it."""
 PLAN = "plan"
 SUPERVISOR = "supervisor"
-SEVERITIES = ("critical", "high", "low")
 """The role whose lease may judge the tasks that other agents hold."""
+SEVERITIES = ("critical", "high", "low")
 
 
 class Supervision(Value):
@@ -83,8 +83,8 @@ def supervise(draft: Draft, data: Mapping[str, Any]) -> None:
         made = {**progress.data.get(CHECKED, {}), said.check_type: progress.attempt}
         draft.emit(ev.Recorded({CHECKED: made}, path))
     if said.verdict == RE_PLAN:
-        agents.require_part(draft)
         affected = _affected(draft, said.affected or ((path,) if _is_task(draft, path) else ()))
+        agents.require_part(draft, affected, SUPERVISOR)
         _open_plan(draft, said.resolution)
         for task in affected:
             _plan_anew(draft, task)
@@ -98,7 +98,7 @@ def _supervised(draft: Draft, said: Verdict, task: str) -> ev.Owned:
     values: dict[str, Any] = {"checks": known.checks + 1, "last_check": now}
     if said.conflict_type:
         usual, action = CONFLICTS[said.conflict_type]
-        severity = said.severity if said.severity in SEVERITIES else usual
+        severity = said.severity or usual
         about = {"at": now, "check_type": said.check_type, "task": task, "conflict_type": said.conflict_type}
         found = {**about, "severity": severity, "action": action.lower(), "resolution": said.resolution}
         values |= {"conflicts": known.conflicts + 1, "interventions": [*known.interventions, found][-KEPT:]}
@@ -119,7 +119,7 @@ def _understood(said: Verdict) -> None:
         raise refusals.bad_verdict(f"a check is one of {', '.join(CHECKS)}", remedies.usage("supervise"))
     if said.verdict not in (PASS, AUTO_FIX, RE_PLAN):
         raise refusals.bad_verdict("a verdict is one of PASS, AUTO_FIX, RE_PLAN", remedies.usage("supervise"))
-    if said.verdict == PASS and said.conflict_type:
+    if said.verdict == PASS and (said.conflict_type or said.severity in SEVERITIES):
         raise refusals.bad_verdict("PASS means that no conflict was found", "leave out the conflict, or say AUTO_FIX")
     if said.verdict == PASS:
         return
@@ -130,6 +130,9 @@ def _understood(said: Verdict) -> None:
     if said.verdict != needed:
         why = f"a conflict of {said.conflict_type} leads to {needed}, not to {said.verdict}"
         raise refusals.bad_verdict(why, f"--verdict {needed}")
+    if said.severity and said.severity not in SEVERITIES:
+        why = f"a severity is one of {', '.join(SEVERITIES)}, not {said.severity[:40]!r}"
+        raise refusals.bad_verdict(why, f"--severity {CONFLICTS[said.conflict_type][0]}")
     checked_text(said.resolution, "resolution")
 
 
