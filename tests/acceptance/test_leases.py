@@ -86,9 +86,9 @@ def test_who_only_looks_says_whose_token_it_has_and_one_of_no_lease_is_refused(r
             desk.ok(*words, "--token", token)
         assert desk.ok("next", "--token", token, "--json").json["step"] == f"phase-1/{desk.task}"
         assert f"holdfast done phase-1/{desk.task}" in desk.ok("resume-packet", "--token", token).out
-    for words in ("next", "status"):
-        assert second.refused(words, "--token", "1-00000000000000000000000000000000", code=5)["code"] == "fenced"
-        assert second.agent(words, "--token", "nonsense").code == 2
+    for word in ("next", "status"):
+        assert second.refused(word, "--token", "1-00000000000000000000000000000000", code=5)["code"] == "fenced"
+        assert second.agent(word, "--token", "nonsense").code == 2
     run.ok("agent", "end", "--token", first.said["token"])
     assert second.refused("next", "--token", first.said["token"], code=5)["code"] == "fenced"
     first.env["HOLDFAST_TOKEN"] = first.said["token"]  # a shell that still has it may look

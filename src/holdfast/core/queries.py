@@ -257,8 +257,9 @@ def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         from holdfast.core import proof
 
         own = proof.unmet(state, path, facts) + own
-    own = [one.replace(remedies=bare(state, path, facts, one.remedies)) for one in own] + gates.unsupervised(state, path)
-    return [absent_because(state, one, facts) for one in first] + lapsed(state, path, facts) + below + own
+    own = [one.replace(remedies=bare(state, path, facts, one.remedies)) for one in own]
+    before = [absent_because(state, one, facts) for one in first] + lapsed(state, path, facts)
+    return before + below + own + gates.unsupervised(state, path)
 
 
 def lapsed(state: State, path: str, facts: Facts) -> list[gates.Unmet]:

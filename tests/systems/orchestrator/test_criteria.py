@@ -134,6 +134,14 @@ def test_the_plan_is_approved_by_a_person_unless_the_document_says_otherwise(ben
     assert run.state.step("plan").status == "done"
 
 
+def test_what_holds_for_the_whole_is_no_gate_of_the_plan(bench):
+    run = Run(bench, LEVELS)
+    gates, _, at_end = shown(run, next_step).partition("What has to hold at the end")
+    for text in ("The whole is right", "Somebody read all of it", "The loop is content"):
+        assert text in at_end.partition("\n\n")[0]
+        assert text not in gates
+
+
 # The supervisor
 
 

@@ -13,7 +13,6 @@ from holdfast.systems.orchestrator import words
 from holdfast.systems.seam.parts import Handing, Work, late
 from holdfast.systems.seam.wired import Wired
 
-
 MOST_NAMED = 8
 
 
@@ -41,9 +40,9 @@ def _before_done(wired: Wired, state: State, path: str, handing: Handing) -> Han
 def _handed_in(_: Wired, state: State, path: str) -> tuple[str, ...]:
     """The files that the task is not credited with, as they may be of another one."""
     files = words.unclear(state).get(path, ())
-    more = f" and {len(files) - MOST_NAMED} more" if len(files) > MOST_NAMED else ""
-    said = f"nothing tells which task these files are of, and none is credited with them: {', '.join(files[:MOST_NAMED])}"
-    return (said + more,) if files else ()
+    named = ", ".join(files[:MOST_NAMED]) + (f" and {len(files) - MOST_NAMED} more" if len(files) > MOST_NAMED else "")
+    said = f"nothing tells which task these files are of, and none is credited with them: {named}"
+    return (said,) if files else ()
 
 
 def _require_commits(repository: git.Repository, state: State) -> None:
