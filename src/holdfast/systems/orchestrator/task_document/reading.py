@@ -59,8 +59,10 @@ class Reading:
 
     def _warnings(self) -> Iterator[tuple[int, str]]:
         yield from self._outline.warnings
-        for task in self._outline.of("task"):
-            if not task.criteria:
+        tasks = self._outline.of("task")
+        for task, after in zip(tasks, (*tasks[1:], None), strict=False):
+            wrong = any(task.line < line and (after is None or line < after.line) for line, _ in self._mistakes)
+            if not task.criteria and not wrong:  # what is wrong may be its criterion
                 yield task.line, f"task {task.number} has no success criteria: it is done when its agent says so"
 
     def _only(self, kind: str) -> Section | None:
