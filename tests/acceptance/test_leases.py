@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -56,6 +58,58 @@ def test_an_agent_without_a_lease_does_not_have_the_work_planned_anew_while_othe
     assert (refused.code, json.loads(refused.out)["error"]["code"]) == (5, "lease_held")
     assert run.statuses()["1.1"] == "active"
     desk.ok(*words)
+
+
+REPLAN = ("--verdict", "RE_PLAN", "--conflict", "api", "--resolution", "Another way.")
+
+
+def test_a_new_plan_needs_the_token_of_a_task_that_it_affects_of_the_whole_or_of_the_supervisor(run):
+    first, second = run.desk("1.1", worktree=False), run.desk("1.2", worktree=False)
+    for words in (("on_demand",), ("on_demand", "1.3"), ("on_demand", "--affects", "1.3"), ("post_task", "1.1")):
+        assert second.refused("supervise", *words, *REPLAN, code=5)["code"] == "lease_held", words
+    assert run.statuses()["1.1"] == "active"
+    assert run.ok("show").json["supervisor"]["re_plans_triggered"] == 0
+    second.ok("supervise", "on_demand", "1.2", *REPLAN)
+    assert run.statuses() == {"1.1": "active", "1.2": "pending", "1.3": "pending"}
+    run.ok("done", "plan")
+    run.ok("approve", "plan")
+    token = run.ok("agent", "start", "supervisor", "--step", "phase-1", "--json").json["token"]
+    run.ok("supervise", "on_demand", *REPLAN, "--token", token)
+    first.ok("supervise", "on_demand", "1.1", *REPLAN)
+
+
+def test_who_only_looks_says_whose_token_it_has_and_one_of_no_lease_is_refused(run):
+    first, second = run.desk("1.1", worktree=False), run.desk("1.2", worktree=False)
+    for desk in (first, second):
+        token = desk.env.pop("HOLDFAST_TOKEN")
+        for words in (("next",), ("status",), ("resume-packet",), ("task", "list"), ("show",), ("log",), ("locks",)):
+            desk.ok(*words, "--token", token)
+        assert desk.ok("next", "--token", token, "--json").json["step"] == f"phase-1/{desk.task}"
+        assert f"holdfast done phase-1/{desk.task}" in desk.ok("resume-packet", "--token", token).out
+    for word in ("next", "status"):
+        assert second.refused(word, "--token", "1-00000000000000000000000000000000", code=5)["code"] == "fenced"
+        assert second.agent(word, "--token", "nonsense").code == 2
+    run.ok("agent", "end", "--token", first.said["token"])
+    assert second.refused("next", "--token", first.said["token"], code=5)["code"] == "fenced"
+    first.env["HOLDFAST_TOKEN"] = first.said["token"]  # a shell that still has it may look
+    first.ok("next")
+
+
+def test_where_the_folder_went_with_the_lease_the_way_out_is_told(run):
+    desk = run.desk("1.1")
+    out = (run.root.parent / "out.txt", run.root.parent / "err.txt")
+    line = "holdfast agent end; holdfast status; holdfast next --json; holdfast frobnicate; holdfast --version"
+    program = [sys.executable, "-c", "import sys; from holdfast.surfaces.cli.main import entry; entry()"]
+    with open(out[0], "w") as said, open(out[1], "w") as wrong:
+        script = 'holdfast() { "$PYTHON" -c "$MAIN" "$@"; }; ' + line
+        env = {**desk.env, "PYTHON": program[0], "MAIN": program[2]}
+        subprocess.run(["sh", "-c", script], cwd=desk.root, env=env, stdout=said, stderr=wrong, check=False)
+    assert not desk.root.exists()
+    told, wrong = out[0].read_text(), out[1].read_text()
+    assert f"this folder is gone: cd {run.root}" in told
+    assert wrong.startswith(f"the folder that this was typed in is gone: {desk.root}\n→ cd {run.root}\n")
+    assert f'"remedy": "cd {run.root}"' in told
+    assert '"code": "no_folder"' in told
 
 
 @pytest.mark.parametrize("worktree", [True, False])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.acceptance.side_by_side import SideBySide
@@ -56,3 +58,40 @@ def test_a_commit_leaves_out_what_others_have_locked_and_a_task_is_credited_with
     second.ok("task", "done", "1.2")
     done = {one["task"]: one["files_modified"] for one in run.ok("show").json["completed_tasks"]}
     assert done == {"1.2": ["parts/2.txt"]}
+
+
+def test_a_commit_by_hand_of_the_work_of_several_tasks_is_credited_by_what_is_known_and_else_to_nobody(run):
+    first, second = (run.desk(task, worktree=False) for task in ("1.1", "1.2"))
+    first.write("parts/1.txt", "right\n")
+    second.write("parts/2.txt", "right\n")
+    second.write("shared.txt", "by one of them\n")
+    run.git("add", ".")
+    run.git("commit", "-q", "-m", "all of it")
+    said = first.ok("task", "done", "1.1").out
+    assert "nothing tells which task these files are of" in said
+    assert "shared.txt" in said
+    first.ok("agent", "end")
+    assert "shared.txt" not in second.ok("task", "done", "1.2").out
+    done = {one["task"]: one["files_modified"] for one in run.ok("show").json["completed_tasks"]}
+    assert done == {"1.1": ["parts/1.txt"], "1.2": ["parts/2.txt"]}
+    third = run.desk("1.3", worktree=False)
+    third.works()
+    third.ok("task", "done", "1.3")
+    run.agent("begin", "pull_request")
+    (text,) = run.root.rglob("pull-request.md")
+    assert text.read_text().count("Nothing tells which task these files are of: `shared.txt`.") == 1
+
+
+def test_a_task_is_credited_with_all_that_changed_after_the_others_were_over(run):
+    first = run.desk("1.1", worktree=False)
+    first.works()
+    first.ok("task", "done", "1.1")
+    time.sleep(1.2)
+    second = run.desk("1.2", worktree=False)
+    second.write("parts/2.txt", "right\n")
+    second.write("more.txt", "more\n")
+    run.git("add", ".")
+    run.git("commit", "-q", "-m", "the second")
+    second.ok("task", "done", "1.2")
+    done = {one["task"]: one["files_modified"] for one in run.ok("show").json["completed_tasks"]}
+    assert done["1.2"] == ["more.txt", "parts/2.txt"]

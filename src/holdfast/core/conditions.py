@@ -25,7 +25,7 @@ class Condition(Value):
 
 
 def of_step(state: State, path: str, facts: Facts) -> tuple[Condition, ...]:
-    """Outputs, checks, the review and the approval, in the order in which they are met."""
+    """Outputs, checks, the supervisor's check, the review and the approval, in the order in which they are met."""
     step, progress = state.plan.step(path), state.step(path)
     whole = facts.hand_ins.get(path)
     parts = (*(whole.parts if whole else ()), *(name for name, _, _ in (whole.lacking if whole else ())))
@@ -37,6 +37,10 @@ def of_step(state: State, path: str, facts: Facts) -> tuple[Condition, ...]:
     for check in step.checks:
         command = " ".join(map(quoted, check.run))
         found.append(Condition("check", check.name, *_check(check, progress, facts), check.text, command))
+    if step.supervised_after:
+        made = gates.is_supervised(progress, step.supervised_after, of_work=True)
+        told = ("passed", "made in this try") if made else ("missing", "not made in this try")
+        found.append(Condition("supervisor", step.supervised_after, *told, "the check of the supervisor"))
     if step.review:
         found.append(Condition("review", "review", *_review(step, progress, facts)))
     if gates.policy(step):

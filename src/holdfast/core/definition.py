@@ -175,6 +175,8 @@ class Step(Value):
     """Tools of the host that are not for this step, such as `Bash(git push*)`."""
     supervised: str = ""
     """The check of a supervisor that has to be made before the step begins."""
+    supervised_after: str = ""
+    """The check of a supervisor that has to be made of the work before it is handed in, in each try."""
     steps: tuple[Step, ...] = ()
 
     @property

@@ -454,12 +454,20 @@ def holds(state: State, path: str, facts: Facts) -> bool:
 
 
 def unsupervised(state: State, path: str) -> list[Unmet]:
-    """The check of a supervisor that a step may not begin without."""
-    step = state.plan.step(path)
-    if not step.supervised or step.supervised in state.step(path).data.get(CHECKED, ()):
+    """The check of a supervisor that a step may not begin without, or its work not be handed in without."""
+    step, progress = state.plan.step(path), state.step(path)
+    begun = progress.status != lifecycle.PENDING
+    check = step.supervised_after if begun else step.supervised
+    if not check or is_supervised(progress, check, of_work=begun):
         return []
-    said = f"the supervisor has not made its check {step.supervised!r}"
-    return [Unmet("supervisor", step.supervised, said, remedies.supervised(step.supervised, path))]
+    said = f"the supervisor has not made its check {check!r}"
+    return [Unmet("supervisor", check, said, remedies.supervised(check, path))]
+
+
+def is_supervised(progress: Progress, check: str, *, of_work: bool) -> bool:
+    """Whether a supervisor made a check of the step; one of the work holds for the attempt that it was made in."""
+    made = progress.data.get(CHECKED, {})
+    return check in made and (not of_work or made[check] == progress.attempt)
 
 
 def missing(state: State, path: str, facts: Facts) -> list[str]:

@@ -7,9 +7,10 @@ In a usage, `STEP` is a word and `[STEP]` one that may be missing; `…` takes s
 
 from __future__ import annotations
 
-READ, WRITE = "w", "wtkr"
-"""The common options: `w` a workflow, `t` the token of a lease, `k` an idempotency key, `r` a revision."""
-COMMON = {"w": "-w,--workflow=ID", "t": "--token=TOKEN", "k": "--key=K", "r": "--revision=N"}
+READ, WRITE = "wl", "wtkr"
+"""The common options: `w` a workflow, `t` the token of a lease, `l` the same of one who only looks, `k` an idempotency
+key, `r` a revision."""
+COMMON = {"w": "-w,--workflow=ID", "t": "--token=TOKEN", "l": "--token=TOKEN", "k": "--key=K", "r": "--revision=N"}
 ALWAYS = "--json role:--as=ROLE --debug"
 
 NAMES: dict[str, tuple[str, str]] = {
@@ -88,7 +89,7 @@ NAMES: dict[str, tuple[str, str]] = {
     "supervise": (
         WRITE,
         "check_type:pre_task|post_task|on_demand [TASK] --verdict=PASS|AUTO_FIX|RE_PLAN --conflict=KIND \
---resolution=TEXT --fixes=N --affects=TASK… --file=FILE",
+--severity=critical|high|low --resolution=TEXT --fixes=N --affects=TASK… --file=FILE",
     ),
     "commit": ("wt", "[TASK] -m,--message=TEXT! --supervisor --outer paths:--path=PATH…"),
     "milestone": (WRITE, "PHASE --url=URL --create"),
@@ -177,7 +178,7 @@ TOOLS = {
     "amend": "inspect_workflow view=amendments",
     "task add": "change_plan action=add_task text under id",
     "commit": "commit_work message task paths",
-    "supervise": "supervise_task check_type task verdict conflict resolution",
+    "supervise": "supervise_task check_type task verdict conflict severity resolution",
     "milestone": "record_milestone phase url :create",
     "feature init": "deliver_feature action=init",
     "feature continue": "deliver_feature action=continue",

@@ -259,7 +259,8 @@ def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
 
         own = proof.unmet(state, path, facts) + own
     own = [one.replace(remedies=bare(state, path, facts, one.remedies)) for one in own]
-    return [absent_because(state, one, facts) for one in first] + lapsed(state, path, facts) + below + own
+    before = [absent_because(state, one, facts) for one in first] + lapsed(state, path, facts)
+    return before + below + own + gates.unsupervised(state, path)
 
 
 def lapsed(state: State, path: str, facts: Facts) -> list[gates.Unmet]:

@@ -38,7 +38,7 @@ HELD = "held_before"
 FREE_TRIES = "free_tries"
 """The fact about a step: how many of its tries do not count, because its plan changed under it."""
 CHECKED = "supervised"
-"""The fact about a step: which checks of a supervisor were made of it."""
+"""The fact about a step: which checks of a supervisor were made of it, each with the attempt that it was made in."""
 FOUND = "found"
 """The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
 UNCHANGED = "unchanged"
@@ -47,7 +47,9 @@ RAN = "agents_ran"
 """The fact about a step: how many agents worked on it side by side, as its result says."""
 COMMITS = "commits"
 """The fact about a step: all commits that were made for it, oldest first."""
-LASTING = (BASE, BEGAN, FOUND, HELD, FREE_TRIES, COMMITS, ADDED)
+FILES = "files_modified"
+"""The fact about a step: the files that were changed for it."""
+LASTING = (BASE, BEGAN, FOUND, HELD, FREE_TRIES, CHECKED, COMMITS, ADDED)
 """The facts that hold for all tries at a step."""
 
 

@@ -108,6 +108,20 @@ def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str 
     )
 
 
+def folder_gone(environ: Mapping[str, str]) -> tuple[str, str]:
+    """The folder of this process where it is there no more, as the shell calls it, and the nearest one above it."""
+    gone = environ.get("PWD", "")
+    if not os.path.isabs(gone) or os.path.isdir(gone):
+        try:
+            gone = os.readlink("/proc/self/cwd").removesuffix(" (deleted)")
+        except OSError:
+            gone = os.sep
+    above = gone
+    while not os.path.isdir(above):
+        above = os.path.dirname(above)
+    return gone, above
+
+
 def _token(environ: Mapping[str, str]) -> str:
     text = environ.get("HOLDFAST_TOKEN", "")
     if text and not is_token(text):

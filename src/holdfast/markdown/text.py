@@ -86,8 +86,18 @@ def says_something(text: str) -> bool:
 
 
 def mistaken(
-    code: str, what: str, name: str, mistakes: Sequence[tuple[int, str]], remedy: Remedy | str, **facts: str
+    code: str,
+    what: str,
+    name: str,
+    mistakes: Sequence[tuple[int, str]],
+    remedy: Remedy | str,
+    warnings: Sequence[tuple[int, str]] = (),
+    **facts: str,
 ) -> UsageError:
-    """One error for all mistakes of the document `name`."""
-    told = [{"where": f"{name}:{line}", "message": message} for line, message in mistakes]
-    return listed(code, what, told, remedy, _MOST_SHOWN, **facts)
+    """One error for all mistakes of the document `name`; `warnings` are told with them."""
+    told, warned = (
+        [{"where": f"{name}:{line}", "message": message} for line, message in found] for found in (mistakes, warnings)
+    )
+    error = listed(code, what, told, remedy, _MOST_SHOWN, **facts)
+    error.facts |= {"warnings": warned} if warned else {}
+    return error

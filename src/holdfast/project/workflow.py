@@ -57,7 +57,7 @@ class Workflow(HandedIn):
         return self.execute(cmd.Iterate(self.path(step), reason), **how)
 
     def supervise(self, check_type: str, task: str = "", verdict: str = "PASS", **found: Any) -> Self:
-        """Records what a check of the supervisor found: `conflict_type`, `resolution`, `fixes`, `affected`."""
+        """What a check of the supervisor found: `conflict_type`, `severity`, `resolution`, `fixes`, `affected`."""
         how = {name: found.pop(name) for name in ("token", "key") if name in found}
         said = {"check_type": check_type, "task": task, "verdict": verdict, **found}
         return self.execute(cmd.Own(self.state.dialect, "supervise", said), **how)

@@ -136,6 +136,27 @@ def test_what_has_no_effect_is_told_with_its_line(written):
     assert written.ok("workflows", "check", "vague.md", "--json").json["warnings"][-1]["line"] == line
 
 
+def test_what_has_no_effect_is_told_beside_mistakes_too(written):
+    text = DOCUMENT.replace("**Maximum cost**: $1", "**Maximum cost**: plenty") + "\n## Risks\nRain.\n"
+    written.write("wrong.md", text)
+    warned = f"wrong.md:{DOCUMENT.count(chr(10)) + 2}: the section 'Risks' is not read"
+    answer = written.agent("workflows", "check", "wrong.md")
+    assert "wrong.md:9: " in answer.err
+    assert f"\n! {warned}" in answer.err
+    facts = written.agent("workflows", "check", "wrong.md", "--json").error["facts"]
+    assert f"{facts['warnings'][-1]['where']}: {facts['warnings'][-1]['message']}".startswith(warned)
+    written.write("wrong.md", text.replace("**Maximum time**: 2 hours", "**Maximum time**: long"))
+    assert f"\n! {warned}" in written.agent("workflows", "check", "wrong.md").err
+
+
+def test_an_approval_among_the_bounds_is_told_what_an_approval_is(written):
+    bounds = "**Maximum cost**: $1\n\nRequires approval from security for more than 3 files.\n"
+    written.write("wrong.md", DOCUMENT.replace("**Maximum cost**: $1", bounds))
+    told = written.agent("workflows", "check", "wrong.md").err
+    assert "Plan approval" in told
+    assert "Maximum cost" not in told
+
+
 def test_a_new_task_document_is_valid_as_it_stands_and_is_not_written_over(written):
     assert written.ok("workflows", "new", "shop", "--task-document").out.startswith("✓ wrote shop.md")
     assert written.ok("workflows", "check", "shop.md", "--json").json["warnings"] == []

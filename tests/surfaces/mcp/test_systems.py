@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.orchestrated import TASKS
@@ -56,6 +58,11 @@ def test_orchestrator_supervision_iterations_and_commits(hall, era):
             assert [one["text"] for one in asked["criteria"]] == ["Model updated", "Tests pass"]
             verdict = {"check_type": "pre_task", "task": "1.1", "verdict": "PASS"}
             assert (await told(client, "supervise_task", **of, **verdict, **token))["checks_performed"] == 1
+            pattern = {"conflict": "pattern", "severity": "high", "resolution": "renamed it"}
+            fixed = {"check_type": "on_demand", "task": "1.1", "verdict": "AUTO_FIX", **pattern}
+            await told(client, "supervise_task", **of, **fixed, **token)
+            kept = json.loads(hall.bench.read(".claude/agent-state.json"))["supervisor"]["interventions"]
+            assert [one["severity"] for one in kept] == ["high"]
             again = {"step": "1.1", "action": "iterate", "reason": "a test fails"}
             assert (await told(client, "change_step", **of, **again, **token))["iteration"] == 2
             hall.bench.write("model.py", "x = 1\n")

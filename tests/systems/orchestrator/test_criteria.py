@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from holdfast.errors import Refused
+from holdfast.errors import Refused, UsageError
 from holdfast.plain.terminal import Style
 from holdfast.surfaces.render import next_step, status
 from holdfast.systems.orchestrator.pull_request import body
@@ -134,6 +134,14 @@ def test_the_plan_is_approved_by_a_person_unless_the_document_says_otherwise(ben
     assert run.state.step("plan").status == "done"
 
 
+def test_what_holds_for_the_whole_is_no_gate_of_the_plan(bench):
+    run = Run(bench, LEVELS)
+    gates, _, at_end = shown(run, next_step).partition("What has to hold at the end")
+    for text in ("The whole is right", "Somebody read all of it", "The loop is content"):
+        assert text in at_end.partition("\n\n")[0]
+        assert text not in gates
+
+
 # The supervisor
 
 
@@ -159,9 +167,64 @@ def test_a_required_check_of_the_supervisor_comes_before_its_task(bench):
         run.look().begin("1.1")
     run.look().supervise("pre_task", "1.1", "PASS")
     run.look().begin("1.1")
-    assert "holdfast supervise post_task 1.1" in " ".join(shown(run, next_step).split())
+    assert "supervise pre_task" not in shown(run, next_step)
+
+
+def test_a_required_check_of_the_supervisor_after_a_task_is_a_gate_of_its_work(bench):
+    run = Run(bench, SUPERVISED.replace("task**: 1", "task**: 3")).planned()
+    run.look().supervise("pre_task", "1.1", "PASS")
+    for check in ("PASS", "AUTO_FIX"):
+        found = {} if check == "PASS" else {"conflict_type": "pattern", "resolution": "renamed it"}
+        with pytest.raises(Refused, match="has not begun"):
+            run.look().supervise("post_task", "1.1", check, **found)
+    run.look().begin("1.1").check("the_text_of_a", passed=True, step="1.1")
+    now = shown(run, next_step)
+    assert "post_task" in now.partition("It is done when these hold")[2].partition("\n\n")[0]
+    assert "no gate" not in now
+    assert "holdfast supervise post_task phase-1/1.1" in now.partition("\nNow\n")[2]
+    with pytest.raises(Refused, match="the supervisor has not made its check 'post_task'") as refusal:
+        run.look().done("1.1")
+    assert "holdfast supervise post_task phase-1/1.1" in refusal.value.remedy
+    run.edit(lambda said: said["completed_tasks"].append({"task": "1.1"}))
+    assert run.state.step("phase-1/1.1").status == "active"
     run.look().supervise("post_task", "1.1", "PASS")
-    assert "supervise post_task" not in shown(run, next_step)
+    run.look().iterate("1.1", "not yet right")
+    run.look().check("the_text_of_a", passed=True, step="1.1")
+    with pytest.raises(Refused, match="the supervisor has not made its check 'post_task'"):
+        run.look().done("1.1")
+    run.look().supervise("post_task", "1.1", "PASS")
+    run.look().done("1.1")
+    assert run.state.step("phase-1/1.1").status == "done"
+    assert "was asked for and not made" not in body(run.state)
+
+
+@pytest.mark.parametrize(("when", "gate"), [("Before each task", "begin"), ("After each task", "done")])
+def test_what_is_required_of_the_supervisor_is_what_its_frequency_names(bench, when, gate):
+    run = Run(bench, SUPERVISED.replace("Required: Yes", f"Required: Yes\nFrequency: {when}")).planned()
+    if gate == "begin":
+        with pytest.raises(Refused, match="its check 'pre_task'"):
+            run.look().begin("1.1")
+        run.look().supervise("pre_task", "1.1", "PASS")
+    run.look().begin("1.1").check("the_text_of_a", passed=True, step="1.1")
+    if gate == "done":
+        with pytest.raises(Refused, match="its check 'post_task'"):
+            run.look().done("1.1")
+        run.look().supervise("post_task", "1.1", "PASS")
+    run.look().done("1.1")
+
+
+def test_a_check_that_is_only_made_on_demand_cannot_be_required(bench):
+    with pytest.raises(UsageError, match="could be required"):
+        Run(bench, SUPERVISED.replace("Required: Yes", "Required: Yes\nFrequency: On demand"))
+
+
+def test_the_pull_request_names_the_checks_of_the_supervisor_that_were_not_made(bench):
+    run = Run(bench, SUPERVISED.replace("Required: Yes\n", "")).planned()
+    run.look().supervise("pre_task", "1.1", "PASS")
+    run.finish("1.1", "1.2")
+    text = body(run.state)
+    assert "- pre_task was asked for and not made of 1.2\n" in text
+    assert "- post_task was asked for and not made of 1.1, 1.2\n" in text
 
 
 def test_a_new_plan_costs_no_try_and_asks_for_the_check_again(bench):
@@ -223,6 +286,19 @@ def test_a_change_that_is_said_in_one_text_is_read_and_so_is_the_severity(bench)
     assert (found["severity"], found["resolution"]) == ("critical", "v1 ends; use v2")
     bad = bench.write("bad.json", json.dumps({**said, "re_plan_required": {"recommended_changes": 3}}))
     assert '"verdict": "RE_PLAN"' in str(bench.agent("supervise", "pre_task", "1.2", "--file", str(bad)))
+
+
+def test_the_severity_of_a_conflict_is_as_it_is_given_and_an_unknown_one_is_refused(bench):
+    run = Run(bench, SUPERVISED).planned()
+    words = ("supervise", "on_demand", "1.1", "--verdict", "AUTO_FIX", "--conflict", "pattern", "--resolution", "so")
+    assert bench.agent(*words, "--severity", "high").code == 0
+    assert bench.agent(*words, "--severity", "medium").code == 2
+    said = {"verdict": "AUTO_FIX", "conflict": {"type": "pattern", "resolution": "so", "severity": "medium"}}
+    file = bench.write("answer.json", json.dumps(said))
+    refused = bench.agent("supervise", "on_demand", "1.1", "--file", str(file))
+    assert "a severity is one of critical, high, low, not 'medium'" in str(refused)
+    assert bench.agent("supervise", "on_demand", "1.1", "--verdict", "PASS", "--severity", "high").code == 2
+    assert [one["severity"] for one in supervision(run.state).interventions] == ["high"]
 
 
 def test_the_check_of_the_supervisor_is_asked_for_and_is_not_listed_among_the_gates(bench):

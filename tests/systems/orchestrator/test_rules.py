@@ -83,6 +83,7 @@ def test_a_verdict_is_the_one_that_the_kind_of_conflict_leads_to(kind, word):
 @pytest.mark.parametrize("check_type", CHECKS)
 def test_every_kind_of_check_is_taken(check_type):
     play = run()
+    play.do(Begin("phase-1/1.1"))
     play.do(verdict(check_type, "1.1", "PASS"))
     assert (supervision(play.state).checks, supervision(play.state).last_check) == (1, play.now)
 

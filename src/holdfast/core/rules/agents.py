@@ -5,7 +5,7 @@ The holder of a lease proves itself by a token: the number and a secret, of whic
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Mapping, Sequence
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
@@ -200,10 +200,19 @@ def _taken_over(draft: Draft, command: cmd.StartAgent) -> list[Lease]:
     return [one for one in over if is_for_one or one.worktree]
 
 
-def require_part(draft: Draft) -> None:
-    """What stops everybody is not done by an agent without a lease while others are at work; a person may."""
-    held = [one for one in draft.state.leases.values() if one.step and not one.agent and not _has_ended(draft, one)]
-    if not held or any(_is_by_lease(draft, lease) for lease in draft.state.leases.values()):
+def require_part(draft: Draft, affected: Sequence[str], role: str) -> None:
+    """What stops all agents at work needs the lease of a step that it affects, of the whole, or of a role; or a person.
+
+    What names no step affects all that are worked on.
+    """
+    leases = [one for one in draft.state.leases.values() if not one.agent]
+    own = [one for one in leases if _is_by_lease(draft, one)]
+    held = [one for one in leases if one.step and one not in own and not _has_ended(draft, one)]
+    held = [one for one in held if not any(_is_below(one.step, mine.step) for mine in own)]
+    if not held or any(
+        one.role == role or any(_is_below(step, one.step) or _is_below(one.step, step) for step in affected)
+        for one in own
+    ):
         return
     if not draft.is_person(f"have the work planned anew while {held[0].holder} is at work on {held[0].step}"):
         raise refusals.lease_held(held[0], held[0].step)

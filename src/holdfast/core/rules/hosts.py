@@ -7,6 +7,7 @@ from holdfast.core import events as ev
 from holdfast.core import lifecycle, moment, queries, refusals
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked
+from holdfast.core.state import FILES
 
 OPEN = (cmd.Acknowledge, cmd.Compacted, cmd.Leave)
 """What a session may do that has not caught up."""
@@ -76,7 +77,7 @@ def touch(draft: Draft, command: cmd.Touch) -> None:
     at = next(iter(queries.open_steps(state)), None) or queries.current(state)
     if at is None or state.step(at).status not in lifecycle.OPEN:
         return
-    known = list(state.step(at).data.get("files_modified") or ())
+    known = list(state.step(at).data.get(FILES) or ())
     new = [path for path in dict.fromkeys(command.paths) if path not in known]
     if new:
-        draft.emit(ev.Recorded({"files_modified": [*known, *new][-KEPT_FILES:]}, at))
+        draft.emit(ev.Recorded({FILES: [*known, *new][-KEPT_FILES:]}, at))

@@ -46,8 +46,8 @@ class Call:
         self.settings = settings_.read(
             os.environ, terminal=terminal, surface="cli", role=args.role or "", reads=command.takes == READ
         )
-        if "t" in command.takes and args.token:
-            self.settings = self.settings.replace(token=args.token)
+        if token := getattr(args, "token", ""):
+            self.settings = self.settings.replace(token=token)
         self.style = Style(wants_colour(sys.stdout.isatty(), os.environ))
         self.unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
         self._project: Project | None = None
@@ -111,9 +111,11 @@ class Call:
     def _require_lease(self, state: State) -> None:
         """A command that takes a token refuses one that is no lease's, also where it would change nothing.
 
-        A repetition under its key is answered as the first time, when the lease may have ended with it.
+        A repetition under its key is answered as the first time, when the lease may have ended with it. Who only looks
+        is answered where the environment still has the token of a lease that is over.
         """
-        if not self.settings.token or "t" not in self.command.takes or getattr(self.args, "key", "") in state.keys:
+        asked = self.args.token if "l" in self.command.takes else "t" in self.command.takes
+        if not self.settings.token or not asked or getattr(self.args, "key", "") in state.keys:
             return
         from holdfast.core.rules.agents import lease_of
 

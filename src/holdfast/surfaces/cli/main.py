@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from holdfast.core.remedy import Scope
 
 INTERRUPTED = 130
+_WITHOUT_FOLDER = ("hook", "statusline", "mcp")
+"""What a host starts, and says itself which folder it is about."""
 _LONG = 120
 """How many characters of commands for a person fit on one line; where there are more, each has its own."""
 _OBJECTS = 100_000
@@ -117,6 +119,8 @@ def _run(argv: list[str]) -> int:
     parsed = arguments.parse(command, rest)
     if parsed is None:
         return 0
+    if command.name not in _WITHOUT_FOLDER:
+        _require_folder()
     call = Call(command, parsed)
     try:
         code = lookup.load(command.handler)(call) or 0
@@ -130,6 +134,22 @@ def _run(argv: list[str]) -> int:
             error.facts["redacted"] = redacted
         news = call.notices() if "--json" in argv else call.news()
         return _report(error, argv, call.scope(), call.settings.objection, news)
+
+
+def _require_folder() -> None:
+    """An agent's worktree goes with its lease, and a shell may still stand in it: nothing can be found from there."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        from holdfast.core.remedy import shell
+        from holdfast.errors import NotFound
+        from holdfast.machine.place import find
+        from holdfast.machine.settings import folder_gone
+
+        gone, above = folder_gone(os.environ)
+        way = shell("cd", find(above).root)
+        said = f"the folder that this was typed in is gone: {gone}"
+        raise NotFound("no_folder", said, remedy=way, facts={"folder": gone}) from None
 
 
 def _require_utf8(argv: list[str]) -> None:
@@ -204,12 +224,17 @@ def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[An
 
 
 def _sentence(error: HoldfastError) -> str:
-    """Mistakes in a definition stand below each other, where an editor or a person finds them by their line."""
-    mistakes = error.facts.get("mistakes")
+    """Mistakes in a definition stand below each other, where an editor or a person finds them by their line.
+
+    What has no effect in it is told below them.
+    """
+    mistakes, warnings = error.facts.get("mistakes"), error.facts.get("warnings")
+    warned = [f"! {one['where']}: {one['message']}" for one in warnings] if isinstance(warnings, list) else []
     if not isinstance(mistakes, list) or len(mistakes) < 2:
-        return error.message
+        return "\n".join([error.message, *warned])
     head = error.message.partition(":")[0]
-    return "\n".join([f"{head}:", *(f"  {mistake['where']}: {mistake['message']}" for mistake in mistakes)])
+    listed = [f"  {mistake['where']}: {mistake['message']}" for mistake in mistakes]
+    return "\n".join([f"{head}:", *listed, *warned])
 
 
 def _close_quietly() -> None:

@@ -75,6 +75,7 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "run": "Holdfast runs it (when it has a command, this is the default)",
     "scope": ("for this project, or for all of yours", "word", "project"),
     "session": ("the session (default: the one in use)", "word"),
+    "severity": ("how grave it is (default: as usual for its kind)", "word"),
     "shell": ("", "word"),
     "sign": ("sign with this SSH key", "path", ""),
     "signature": ("a signature that was made elsewhere", "path", ""),

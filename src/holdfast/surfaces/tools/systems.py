@@ -15,6 +15,7 @@ _PLAN = {"add_task": "text", "add_step": "id", "retire": "step", "apply": ""}
 _DELIVERY = ("continue", "finalize", "init", "recover")
 _CHECKS = ("pre_task", "post_task", "on_demand")
 _VERDICTS = ("PASS", "AUTO_FIX", "RE_PLAN")
+_SEVERITIES = ("critical", "high", "low")
 
 
 def change_plan(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,6 +96,7 @@ SUPERVISE = Tool(
         Input("task", "string", most=200),
         Input("verdict", "string", among=_VERDICTS),
         Input("conflict", "string", most=64),
+        Input("severity", "string", among=_SEVERITIES),
         Input("resolution", "string", most=4000),
         Input("fixes", "integer", most=10_000),
         Input("affects", "texts", most=200),

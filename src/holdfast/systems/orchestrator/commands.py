@@ -136,7 +136,7 @@ def _verdict(call: Call) -> dict[str, Any]:
     if not args.verdict:
         return {}
     found = {"verdict": args.verdict, "conflict_type": args.conflict, "resolution": args.resolution}
-    return {**found, "fixes": args.fixes, "affected": tuple(args.affects)}
+    return {**found, "severity": args.severity or "", "fixes": args.fixes, "affected": tuple(args.affects)}
 
 
 def _answered(said: Mapping[str, Any]) -> dict[str, Any]:

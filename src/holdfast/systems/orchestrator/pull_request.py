@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from _collections_abc import Iterator, Mapping
 
-from holdfast.core import lifecycle, moment
+from holdfast.core import gates, lifecycle, moment
 from holdfast.core.state import HELD, State
 from holdfast.core.tasks import COMMIT, TASK
 from holdfast.core.value import Any
 from holdfast.plain.terminal import escape
 from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.rules import supervision
+from holdfast.systems.orchestrator.task_document.model import POST_TASK
 
 MOST_SHOWN = 20
 
@@ -19,7 +20,7 @@ def body(state: State) -> str:
     """Goal, tasks with their criteria, what was skipped, the whole, milestones and what the supervisor found."""
     goal = escape(str(state.context.get("goal") or ""), lines=True).strip()
     parts = [goal, "\n".join(_phases(state)), "\n".join(_whole(state)), "\n".join(_milestones(state))]
-    parts += ["\n".join(_interventions(state)), _bounds(state)]
+    parts += [_unclear(state), "\n".join(_interventions(state)), _bounds(state)]
     name = str(_document(state)).rpartition("/")[2]
     parts.append(f"From the task document `{escape(name)}`." if name else "")
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -64,6 +65,14 @@ def _skipped(state: State, path: str) -> str:
     return f" – **skipped**{escape(f': {progress.reason}') if progress.reason else ''}"
 
 
+def _unclear(state: State) -> str:
+    """The files that several tasks may have changed: no task is credited with them."""
+    files = sorted({name for names in words.unclear(state).values() for name in names})
+    more = f" and {len(files) - MOST_SHOWN} more" if len(files) > MOST_SHOWN else ""
+    named = ", ".join(f"`{escape(name)}`" for name in files[:MOST_SHOWN])
+    return f"Nothing tells which task these files are of: {named}{more}." if files else ""
+
+
 def _bounds(state: State) -> str:
     """That bounds were extended while the run was under way, and what they are now."""
     times = sum(entry.get("event") == "extended" for entry in state.history)
@@ -104,8 +113,21 @@ def _interventions(state: State) -> Iterator[str]:
     yield ""
     counted = ((kept.checks, "check"), (kept.conflicts, "conflict"), (kept.re_plans, "re-plan"))
     yield f"{', '.join(f'{many} {what}' + ('' if many == 1 else 's') for many, what in counted)}."
+    yield from _not_made(state)
     for one in [*kept.interventions][-MOST_SHOWN:]:
         yield f"- {_intervention(one)}"
+
+
+def _not_made(state: State) -> Iterator[str]:
+    """The checks that the document asks for and that were not made of tasks that are done."""
+    done = [path for path in state.plan.of_kind(TASK) if state.step(path).status == lifecycle.DONE]
+    for check in supervision(state).frequency:
+        of_work = check == POST_TASK
+        left = [path for path in done if not gates.is_supervised(state.step(path), check, of_work=of_work)]
+        named = ", ".join(state.plan.step(path).id for path in left[:MOST_SHOWN])
+        more = f" and {len(left) - MOST_SHOWN} more" if len(left) > MOST_SHOWN else ""
+        if left:
+            yield f"- {check} was asked for and not made of {escape(named)}{more}"
 
 
 def _intervention(one: Mapping[str, str]) -> str:

@@ -13,8 +13,9 @@ from holdfast.core.rules import agents
 from holdfast.core.state import CHECKED, FREE_TRIES, KEPT, State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any, Value
+from holdfast.systems.orchestrator.task_document.model import POST_TASK, PRE_TASK
 
-CHECKS = ("pre_task", "post_task", "on_demand")
+CHECKS = (PRE_TASK, POST_TASK, "on_demand")
 PASS, AUTO_FIX, RE_PLAN = "PASS", "AUTO_FIX", "RE_PLAN"
 CONFLICTS = {
     "architecture": ("high", RE_PLAN),
@@ -26,8 +27,8 @@ CONFLICTS = {
 """Kinds of conflicts: how grave each is, and what has to be done about it."""
 PLAN = "plan"
 SUPERVISOR = "supervisor"
-SEVERITIES = ("critical", "high", "low")
 """The role whose lease may judge the tasks that other agents hold."""
+SEVERITIES = ("critical", "high", "low")
 
 
 class Supervision(Value):
@@ -37,7 +38,7 @@ class Supervision(Value):
     frequency: Sequence[str] = ()
     """When it is asked: `pre_task`, `post_task`."""
     required: bool = False
-    """Whether no task begins before its check."""
+    """Whether no task begins, or is handed in, before its check."""
     instructions: str = ""
     auto_fix: bool = False
     checks: int = 0
@@ -74,13 +75,16 @@ def supervise(draft: Draft, data: Mapping[str, Any]) -> None:
     _understood(said)
     path = queries.resolve(draft.state, said.task) if said.task else ""
     name = draft.state.plan.step(path).id if path else ""
+    if said.check_type == POST_TASK and said.verdict != RE_PLAN and _is_task(draft, path):
+        _must_have_begun(draft, path)
     draft.emit(_supervised(draft, said, name))
     if _is_task(draft, path) and said.verdict != RE_PLAN:
-        made = draft.state.step(path).data.get(CHECKED, ())
-        draft.emit(ev.Recorded({CHECKED: list(dict.fromkeys((*made, said.check_type)))}, path))
+        progress = draft.state.step(path)
+        made = {**progress.data.get(CHECKED, {}), said.check_type: progress.attempt}
+        draft.emit(ev.Recorded({CHECKED: made}, path))
     if said.verdict == RE_PLAN:
-        agents.require_part(draft)
         affected = _affected(draft, said.affected or ((path,) if _is_task(draft, path) else ()))
+        agents.require_part(draft, affected, SUPERVISOR)
         _open_plan(draft, said.resolution)
         for task in affected:
             _plan_anew(draft, task)
@@ -94,7 +98,7 @@ def _supervised(draft: Draft, said: Verdict, task: str) -> ev.Owned:
     values: dict[str, Any] = {"checks": known.checks + 1, "last_check": now}
     if said.conflict_type:
         usual, action = CONFLICTS[said.conflict_type]
-        severity = said.severity if said.severity in SEVERITIES else usual
+        severity = said.severity or usual
         about = {"at": now, "check_type": said.check_type, "task": task, "conflict_type": said.conflict_type}
         found = {**about, "severity": severity, "action": action.lower(), "resolution": said.resolution}
         values |= {"conflicts": known.conflicts + 1, "interventions": [*known.interventions, found][-KEPT:]}
@@ -115,7 +119,7 @@ def _understood(said: Verdict) -> None:
         raise refusals.bad_verdict(f"a check is one of {', '.join(CHECKS)}", remedies.usage("supervise"))
     if said.verdict not in (PASS, AUTO_FIX, RE_PLAN):
         raise refusals.bad_verdict("a verdict is one of PASS, AUTO_FIX, RE_PLAN", remedies.usage("supervise"))
-    if said.verdict == PASS and said.conflict_type:
+    if said.verdict == PASS and (said.conflict_type or said.severity in SEVERITIES):
         raise refusals.bad_verdict("PASS means that no conflict was found", "leave out the conflict, or say AUTO_FIX")
     if said.verdict == PASS:
         return
@@ -126,11 +130,20 @@ def _understood(said: Verdict) -> None:
     if said.verdict != needed:
         why = f"a conflict of {said.conflict_type} leads to {needed}, not to {said.verdict}"
         raise refusals.bad_verdict(why, f"--verdict {needed}")
+    if said.severity and said.severity not in SEVERITIES:
+        why = f"a severity is one of {', '.join(SEVERITIES)}, not {said.severity[:40]!r}"
+        raise refusals.bad_verdict(why, f"--severity {CONFLICTS[said.conflict_type][0]}")
     checked_text(said.resolution, "resolution")
 
 
 def _is_task(draft: Draft, path: str) -> bool:
     return bool(path) and draft.state.plan.step(path).kind == TASK
+
+
+def _must_have_begun(draft: Draft, path: str) -> None:
+    """A check of the work is of work that is there."""
+    if draft.state.step(path).status == lifecycle.PENDING:
+        raise refusals.wrong_status(draft.state, draft.facts, path, "checked after its work", (lifecycle.ACTIVE,))
 
 
 def _affected(draft: Draft, names: Sequence[str]) -> list[str]:
@@ -162,7 +175,7 @@ def _plan_anew(draft: Draft, path: str) -> None:
     known = draft.state.step(path)
     free = known.data.get(FREE_TRIES, 0) + (known.status != lifecycle.PENDING)
     if _is_task(draft, path) and (free or known.data.get(CHECKED)):
-        draft.emit(ev.Recorded({FREE_TRIES: free, CHECKED: []}, path))
+        draft.emit(ev.Recorded({FREE_TRIES: free, CHECKED: {}}, path))
     for one in (*reversed(draft.state.plan.below(path)), path):
         if draft.state.step(one).status != lifecycle.PENDING:
             draft.move("reset", one, renewed=draft.renews(one))

@@ -11,7 +11,7 @@ from holdfast.core.definition import Approval, Bounds, Check, Definition, Retry,
 from holdfast.core.lifecycle import DONE
 from holdfast.core.mistakes import check_steps
 from holdfast.core.remedy import Blank, Scope, shell, told
-from holdfast.core.state import State
+from holdfast.core.state import FILES, State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, NotFound, Refused, UsageError
@@ -22,7 +22,7 @@ from holdfast.machine.place import Place, below, read_regular
 from holdfast.plain.digest import digest
 from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.task_document import wording
-from holdfast.systems.orchestrator.task_document.model import PRE_TASK
+from holdfast.systems.orchestrator.task_document.model import POST_TASK, PRE_TASK
 from holdfast.systems.orchestrator.words import PLAN, PULL_REQUEST, REVIEW
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, late
 
@@ -79,21 +79,24 @@ SUPERVISOR, OUTER = "chore(supervisor):", "chore(outer-ralph):"
 def work(wired: Wired, repository: git.Repository, state: State, path: str, since: str) -> dict[str, Any]:
     """What a task changed, from git: by its own commits where there are some, else what is its own since it began."""
     from holdfast.systems.orchestrator import owning
+    from holdfast.systems.seam import sharing
 
     made = git_history.commits_since(repository, since, prefix(state.plan.step(path).id))
     if made:
         found = git_history.of_commits(repository, made, wired.world.aside(state))
-        files, lines = list(found.files), found.lines
-    else:
-        changed = owning.files(wired, repository, state, path, since)
-        files, lines = list(changed), sum(content.added(repository, since, changed).values())
-    return {"files_modified": sorted(files)[:MOST_FILES], "lines_added": lines}
+        return {FILES: sorted(found.files)[:MOST_FILES], "lines_added": found.lines}
+    changed = owning.files(wired, repository, state, path, since)
+    files, unclear = sharing.credited(wired, repository, state, path, list(changed))
+    lines = sum(content.added(repository, since, {name: changed[name] for name in files}).values())
+    data = {FILES: sorted(files)[:MOST_FILES], "lines_added": lines}
+    new = sorted({*unclear} - {name for names in words.unclear(state).values() for name in names})[:MOST_FILES]
+    return {**data, words.UNCLEAR: new} if new else data
 
 
 def work_on_branch(repository: git.Repository, into: str, aside: tuple[str, ...]) -> dict[str, Any]:
     """What a task changed in a worktree of its own: by the commits that the branch of the run does not have."""
     found = git_history.of_commits(repository, git_history.commits_beside(repository, into), aside)
-    return {"files_modified": sorted(found.files)[:MOST_FILES], "lines_added": found.lines}
+    return {FILES: sorted(found.files)[:MOST_FILES], "lines_added": found.lines}
 
 
 def milestone(forge: Forge, state: State, path: str) -> str:
@@ -133,8 +136,8 @@ def digest_of(path: str) -> str:
 
 def _steps(definition: Definition, said: TaskDocument, *, has_git: bool) -> tuple[Step, ...]:
     own = {step.id: step for step in definition.steps}
-    checked = PRE_TASK if said.supervisor.required else ""
-    phases = [_phase(phase, before, checked) for phase, before in zip(said.phases, (None, *said.phases), strict=False)]
+    gates = said.supervisor.frequency if said.supervisor.required else ()
+    phases = [_phase(phase, before, gates) for phase, before in zip(said.phases, (None, *said.phases), strict=False)]
     last = f"phase-{said.phases[-1].number}"
     closing = []
     if said.outer.enabled or said.criteria:
@@ -167,7 +170,7 @@ def _checks(criteria: Sequence[Criterion]) -> tuple[Check, ...]:
     return tuple(found.values())
 
 
-def _phase(phase: Phase, before: Phase | None, supervised: str) -> Step:
+def _phase(phase: Phase, before: Phase | None, supervised: Sequence[str]) -> Step:
     """Every phase waits for the plan: when that is opened again, nothing new begins."""
     return Step(
         id=f"phase-{phase.number}",
@@ -181,7 +184,7 @@ def _phase(phase: Phase, before: Phase | None, supervised: str) -> Step:
     )
 
 
-def _task(task: Task, beside: set[str], supervised: str) -> Step:
+def _task(task: Task, beside: set[str], supervised: Sequence[str]) -> Step:
     """A task waits for those of its phase that it names; earlier phases are over anyway."""
     return Step(
         id=task.number,
@@ -190,7 +193,8 @@ def _task(task: Task, beside: set[str], supervised: str) -> Step:
         kind=TASK,
         agents=task.agents,
         requires=tuple(number for number in task.dependencies if number in beside) or None,
-        supervised=supervised,
+        supervised=PRE_TASK if PRE_TASK in supervised else "",
+        supervised_after=POST_TASK if POST_TASK in supervised else "",
         checks=_checks(task.criteria),
         retry=Retry(1),
     )

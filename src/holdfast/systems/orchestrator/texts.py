@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from _collections_abc import Iterator
 
-from holdfast.core import remedies
+from holdfast.core import gates, remedies
 from holdfast.core.briefing import TaskText
 from holdfast.core.lifecycle import PENDING
 from holdfast.core.remedy import told
-from holdfast.core.state import CHECKED, State
+from holdfast.core.state import State
 from holdfast.core.tasks import TASK
 from holdfast.systems.orchestrator.rules import supervision
 from holdfast.systems.orchestrator.task_document.model import POST_TASK, PRE_TASK
@@ -28,12 +28,13 @@ def task(state: State, path: str) -> TaskText:
 
 
 def _supervised(state: State, path: str) -> Iterator[str]:
-    """The checks that the supervisor is asked for now."""
-    progress, asked = state.step(path), supervision(state).frequency
+    """The checks that the supervisor is asked for now, where they are no gates."""
+    step, progress = state.plan.step(path), state.step(path)
     begun = progress.status != PENDING
     check, when = (POST_TASK, "before the task is handed in") if begun else (PRE_TASK, "before the task begins")
-    if check in asked and check not in progress.data.get(CHECKED, ()):
-        way = told((remedies.named("supervise", {"check_type": check, "task": state.plan.step(path).id}),))
+    is_asked = check in supervision(state).frequency and check not in (step.supervised, step.supervised_after)
+    if is_asked and not gates.is_supervised(progress, check, of_work=begun):
+        way = told((remedies.named("supervise", {"check_type": check, "task": step.id}),))
         yield f"the supervisor is asked {when}: {way}"
 
 

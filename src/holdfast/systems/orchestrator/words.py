@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Mapping, Sequence
 
 from holdfast.core import lifecycle, moment, queries, remedies, tasks
 from holdfast.core.plan import Plan
@@ -18,6 +18,8 @@ FILE = "agent-state.json"
 LEARNINGS = f"{FOLDER}/learnings.jsonl"
 PLAN, REVIEW, PULL_REQUEST = "plan", "review", "pull_request"
 PHASE = "phase"
+UNCLEAR = "unclear_files"
+"""The fact about a task: files that were changed while it was worked on, by it or by another."""
 PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED = "planning", "executing", "reviewing", "completed", "failed"
 STATUSES = (PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED)
 WORKFLOW_WORDS = spelled(
@@ -53,6 +55,12 @@ def status(state: State) -> str:
 def phases(state: State) -> list[str]:
     """The phases, which are the steps that hold tasks."""
     return list(_numbers(state.plan))
+
+
+def unclear(state: State) -> dict[str, Sequence[str]]:
+    """The files that a task was not credited with because they may be of another one, by the task that said so."""
+    found = {path: state.step(path).data.get(UNCLEAR, ()) for path in state.plan.of_kind(tasks.TASK)}
+    return {path: files for path, files in found.items() if files}
 
 
 def phase_number(state: State, path: str) -> int:

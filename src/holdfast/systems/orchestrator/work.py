@@ -13,6 +13,8 @@ from holdfast.systems.orchestrator import words
 from holdfast.systems.seam.parts import Handing, Work, late
 from holdfast.systems.seam.wired import Wired
 
+MOST_NAMED = 8
+
 
 def _before_done(wired: Wired, state: State, path: str, handing: Handing) -> Handing:
     """A task says what was changed for it, as git has it. A pull request has the commit of every task."""
@@ -33,6 +35,14 @@ def _before_done(wired: Wired, state: State, path: str, handing: Handing) -> Han
         data = work(wired, repository, state, path, since)
     made = left(repository, state.ulid, path)
     return handing.replace(data={**data, COMMIT: made} if made else data)
+
+
+def _handed_in(_: Wired, state: State, path: str) -> tuple[str, ...]:
+    """The files that the task is not credited with, as they may be of another one."""
+    files = words.unclear(state).get(path, ())
+    named = ", ".join(files[:MOST_NAMED]) + (f" and {len(files) - MOST_NAMED} more" if len(files) > MOST_NAMED else "")
+    said = f"nothing tells which task these files are of, and none is credited with them: {named}"
+    return (said,) if files else ()
 
 
 def _require_commits(repository: git.Repository, state: State) -> None:
@@ -72,6 +82,7 @@ def _repository(wired: Wired, state: State) -> git.Repository | None:
 
 WORK = Work(
     before_done=_before_done,
+    handed_in=_handed_in,
     apart=_apart,
     body=late("holdfast.systems.orchestrator.pull_request", "body"),
     owned=late("holdfast.systems.orchestrator.owning", "rows"),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Sequence
+from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core import moment, remedies
 from holdfast.core.facts import Facts
+from holdfast.core.lifecycle import DONE, PENDING
 from holdfast.core.patterns import overlap
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import COMMITS, Hold, Lease, State
+from holdfast.core.state import COMMITS, FILES, Hold, Lease, State
+from holdfast.core.tasks import TASK
 from holdfast.core.value import Value
 from holdfast.errors import Refused
 from holdfast.git.history import of_commits
@@ -52,9 +54,37 @@ def shared(
     if not others:
         return Shared(tuple(files), {})
     state = wired.store.load(state.ulid)
-    own, known, unclear = [], {}, []
     claims = {one: _Claim(wired, repository, state, one, began) for one, began in others.items()}
     mine = _Claim(wired, repository, state, path, _began(state, path, None)) if path else None
+    own, known, unclear = _told_apart(repository, mine, claims, files)
+    if unclear:
+        raise _unclear(repository, path, own, unclear, sorted(others), again)
+    return Shared(tuple(own), known)
+
+
+def credited(
+    wired: Wired, repository: git.Repository, state: State, path: str, files: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Those of the files that a task is credited with, and those of which nothing tells whether they are of it.
+
+    They may be of any task that was worked on at the same time, also without a lease or by an agent that has ended.
+    """
+    began = _began(state, path, None)
+    spans = {one: _span(state, one) for one in state.plan.of_kind(TASK) if one != path and not state.bound(one)}
+    beside = {one: span for one, span in spans.items() if span[0] and span[1] >= began}
+    if not beside or not files:
+        return [*files], []
+    claims = {one: _Claim(wired, repository, state, one, *span) for one, span in beside.items()}
+    mine = _Claim(wired, repository, state, path, began)
+    own, _, unclear = _told_apart(repository, mine, claims, files)
+    return own, unclear
+
+
+def _told_apart(
+    repository: git.Repository, mine: _Claim | None, claims: Mapping[str, _Claim], files: Sequence[str]
+) -> tuple[list[str], dict[str, str], list[str]]:
+    """The files of a step, those of others, each with its step, and those that may be of several."""
+    own, known, unclear = [], {}, []
     for name in files:
         changed = _changed(repository, name)
         theirs = [one for one, claim in claims.items() if claim.names(name)]
@@ -66,20 +96,28 @@ def shared(
             known[name] = (theirs or possible)[0]
         else:
             unclear.append(name)
-    if unclear:
-        raise _unclear(repository, path, own, unclear, sorted(others), again)
-    return Shared(tuple(own), known)
+    return own, known, unclear
 
 
 class _Claim:
-    """What is known to be of a step: its locks, its commits, what its checks name, and since when it is worked on."""
+    """What is known to be of a step: its locks, its commits, what its checks name, and when it is worked on."""
 
-    def __init__(self, wired: Wired, repository: git.Repository, state: State, path: str, began: float) -> None:
+    def __init__(
+        self,
+        wired: Wired,
+        repository: git.Repository,
+        state: State,
+        path: str,
+        began: float,
+        ended: float = float("inf"),
+    ) -> None:
         step, data = state.plan.step(path), state.step(path).data
-        self._began = began
+        self._began, self._ended = began, ended
         self._words = [word for check in step.checks for word in check.run]
         made = [sha for sha in data.get(COMMITS, ()) if git.is_object_id(sha)]
         self._committed = set(of_commits(repository, made).files) if made else set()
+        if state.step(path).status == DONE:
+            self._committed.update(data.get(FILES, ()))
         inside = os.path.relpath(wired.place.base(state.worktree), repository.top)
         tokens = {one.token for one in state.leases.values() if one.step == path}
         held = (name for name, hold in state.locks.items() if hold.lease in tokens)
@@ -90,7 +128,7 @@ class _Claim:
         return is_tested or name in self._committed or any(overlap(name, lock) for lock in self._locks)
 
     def is_since(self, changed: float | None) -> bool:
-        return changed is None or changed >= self._began - _SLACK
+        return changed is None or self._began - _SLACK <= changed <= self._ended + _SLACK
 
 
 def _at_work(wired: Wired, state: State, path: str) -> dict[str, float]:
@@ -104,6 +142,15 @@ def _at_work(wired: Wired, state: State, path: str) -> dict[str, float]:
 def _began(state: State, path: str, lease: Lease | None) -> float:
     known = (state.step(path).started_at, lease.at if lease else "")
     return min((moment.to_epoch(at) for at in known if at), default=0)
+
+
+def _span(state: State, path: str) -> tuple[float, float]:
+    """When the work on a step began and ended; it has no beginning where it was not begun."""
+    progress = state.step(path)
+    if progress.status == PENDING or not progress.started_at:
+        return 0, 0
+    ended = moment.to_epoch(progress.finished_at) if progress.finished_at else float("inf")
+    return moment.to_epoch(progress.started_at), ended
 
 
 def _changed(repository: git.Repository, name: str) -> float | None:

@@ -252,7 +252,16 @@ def left(wired: Wired, before: State, state: State) -> tuple[str, ...]:
                 said.append(f"{lease.worktree} is still there: {failure.message} (holdfast doctor --repair)")
                 continue
             said += [f"what was not brought in is kept: git show {kept}"] if kept else []
-    return tuple(said)
+    return (*said, *_stood_in(wired))
+
+
+def _stood_in(wired: Wired) -> tuple[str, ...]:
+    """What to type where the folder of this process went with a worktree."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return (f"this folder is gone: {typed(shell('cd', wired.place.root))}",)
+    return ()
 
 
 def removed(wired: Wired, ulid: str, repository: git.Repository, lease: Lease, *, done: bool = False) -> str:

@@ -55,7 +55,8 @@ def read(full: str, path: str) -> Feature:
     outline = Outline(*feature_file.load(full, path).parts(path), path)
     if mistakes := sorted(outline.mistakes, key=lambda mistake: mistake[0]):
         found = "none" if outline.is_empty else "some"
-        raise mistaken("bad_feature", "feature file", path, mistakes, _REMEDY, tasks=found)
+        remarks = [(one.line, one.text) for one in outline.remarks]
+        raise mistaken("bad_feature", "feature file", path, mistakes, _REMEDY, remarks, tasks=found)
     summary = " ".join(filter(None, outline.summary))
     title = outline.title
     return Feature(
@@ -72,6 +73,7 @@ def read_all(full: str, path: str) -> tuple[list[Feature], list[str]]:
     found: list[Feature] = []
     passed_over: list[str] = []
     mistakes: list[dict[str, str]] = []
+    warnings: list[Any] = []
     for name in feature_file.names(full):
         file = f"{path.rstrip('/')}/{name}"
         try:
@@ -83,8 +85,11 @@ def read_all(full: str, path: str) -> tuple[list[Feature], list[str]]:
                 passed_over.append(f"{file} is passed over: {why}")
             else:
                 mistakes += listed
+                warnings += refusal.facts.get("warnings", [])  # type: ignore[arg-type]
     if mistakes:
-        raise all_mistaken("bad_feature", "feature files", mistakes, _REMEDY, _MOST_SHOWN)
+        error = all_mistaken("bad_feature", "feature files", mistakes, _REMEDY, _MOST_SHOWN)
+        error.facts |= {"warnings": warnings} if warnings else {}
+        raise error
     return found, [*passed_over, *_left_out(full, path.rstrip("/"))]
 
 

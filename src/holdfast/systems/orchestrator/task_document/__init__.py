@@ -40,7 +40,7 @@ def parse(text: str, path: str, front: Sequence[str] = ()) -> TaskDocument:
         mended = remedies.check_file(path, text="change these lines, then")
         remedy = remedies.start("dev", path) if reading.is_feature else mended
         what, name = f"task document {path}", os.path.basename(path)
-        raise mistaken("bad_task_document", what, name, mistakes, remedy, path=path)
+        raise mistaken("bad_task_document", what, name, mistakes, remedy, reading.document.warnings, path=path)
     return reading.document
 
 

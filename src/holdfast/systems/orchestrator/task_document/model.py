@@ -50,7 +50,7 @@ class Phase(Value):
 
 
 class Supervisor(Value):
-    """Whether a supervisor looks at the tasks, when, and what for. `required`: no task begins without its check."""
+    """Whether a supervisor looks at the tasks, when, and what for. `required`: these checks are gates."""
 
     enabled: bool = False
     frequency: tuple[str, ...] = ()

@@ -59,8 +59,10 @@ class Reading:
 
     def _warnings(self) -> Iterator[tuple[int, str]]:
         yield from self._outline.warnings
-        for task in self._outline.of("task"):
-            if not task.criteria:
+        tasks = self._outline.of("task")
+        for task, after in zip(tasks, (*tasks[1:], None), strict=False):
+            wrong = any(task.line < line and (after is None or line < after.line) for line, _ in self._mistakes)
+            if not task.criteria and not wrong:  # what is wrong may be its criterion
                 yield task.line, f"task {task.number} has no success criteria: it is done when its agent says so"
 
     def _only(self, kind: str) -> Section | None:
@@ -88,11 +90,15 @@ class Reading:
         if said and when is None:
             message = f"{said.text[:60]!r} is read as 'before and after each task'"
             self._outline.warnings.append((said.line, message))
+        required = self._yes(section, "required")
+        if required and when == ():
+            line = section.said["required"].line
+            self._mistakes.append((line, "no check is asked for at a time of its own that could be required"))
         return Supervisor(
             enabled=True,
             frequency=(model.PRE_TASK, model.POST_TASK) if when is None else when,
             auto_fix=self._yes(section, "auto_fix"),
-            required=self._yes(section, "required"),
+            required=required,
             instructions=section.text(),
         )
 
