@@ -135,7 +135,10 @@ def _traces() -> bool:
 
 @functools.cache
 def _has_own_mounts() -> bool:
-    """From here on, what this process mounts is gone when it ends, even if it is killed: no later run meets it."""
+    """From here on, what this process mounts is gone when it ends, even if it is killed: no later run meets it.
+
+    Processes that it started before would not see what it mounts.
+    """
     new_mounts = 0x00020000
     return (
         sys.platform == "linux"
@@ -206,6 +209,7 @@ def pytest_configure(config: pytest.Config) -> None:
     global _chosen, _strict
     _chosen = "quick" if config.option.quick else "full" if config.option.full else ""
     _strict = bool(os.environ.get(IN_CI))
+    _has_own_mounts()
     if _chosen == "quick" and _takes_files(MEMORY):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
     if config.option.macos:

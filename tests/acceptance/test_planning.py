@@ -271,6 +271,7 @@ def test_a_rejected_choice_and_a_rejected_plan_are_worked_on_again(outline):
     assert outline.stored(act)["planning"]["phases"][4]["status"] == "in_progress"
     assert outline.ok("next", "-w", act, "--json").json["feedback"] == ["raise the stakes"]
     assert outline.refusal("start", "story/planning", *typed(CHAPTER))["code"] == "parent_not_approved"
+    outline.write(PLANS["act"], "higher stakes\n")
     outline.hand_in(act, 5, "higher stakes\n")
     outline.approve(act)
     document = outline.stored(act)

@@ -221,7 +221,7 @@ def test_a_finalize_waits_for_the_git_of_one_that_was_killed(tmp_path):
     assert shown(root, "diff", "--cached", "--name-status") == "A\tstaged.txt"
 
 
-@pytest.mark.parametrize("name", ["task", "finalize", "feature"])
+@pytest.mark.parametrize("name", ["task", "finalize"])
 def test_a_commit_that_is_stopped_is_waited_for_as_long_as_asked_and_named(tmp_path, monkeypatch, name):
     prepared = PATHS[name](tmp_path / "base")
     root = prepared.bench.root
@@ -229,7 +229,7 @@ def test_a_commit_that_is_stopped_is_waited_for_as_long_as_asked_and_named(tmp_p
     first = started(root, *prepared.words)
     reached(path.with_name("pre-commit.begun").exists)
     monkeypatch.setenv("HOLDFAST_LOCK_WAIT", "1")
-    answer = holdfast(root, *(prepared.words if name != "feature" else ("start", "feature", "A third thing")))
+    answer = holdfast(root, *prepared.words)
     path.with_name("pre-commit.go").touch()
     assert first.wait(PATIENCE) == 0, first.communicate()
     first.communicate()
