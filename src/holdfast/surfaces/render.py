@@ -176,7 +176,9 @@ def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:
     out, before = [], ""
     for label, colour, text in rows:
         most = _ALERT_LINES if label == "Alerts" else _LINES
-        for n, line in enumerate(wrap(escape(text, lines=True), width - _LABEL, most)):
+        is_word = " " not in text  # such as a path, which is copied: it is not cut
+        lines = [escape(text)] if is_word else wrap(escape(text, lines=True), width - _LABEL, most)
+        for n, line in enumerate(lines):
             head = pad(label if label != before and not n else "", _LABEL)
             out.append(style.dim(head) + colour(line))
         before = label
