@@ -102,7 +102,7 @@ Notes   Variant B loads without a script. — human ada, 17m ago
 def test_the_current_step_for_whoever_does_it():
     story = release()
     assert (
-        render.next_step(Briefing(story.state, story.facts()), PLAIN)
+        render.next_step(Briefing(story.state, story.facts(), leased="verify"), PLAIN)
         == """\
 Verify everything                                            active · try 2 of 3
 verify · step 3 of 5 of Release 1.4.0

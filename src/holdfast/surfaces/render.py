@@ -76,8 +76,8 @@ def _now(brief: Briefing, style: Style, width: int, scope: Scope, onward: _Onwar
         unmet = brief.blockers if path == brief.step else brief.blockers_of(path)
         name = "" if brief.stopped else f"{_name(brief, path)}: "
         more = f" (and {len(unmet) - 1} more)" if len(unmet) > 1 else ""
-        # The tree shows why a step stands still, and the headline why the workflow does.
-        message = unmet[0].message if unmet[0].kind == "check" else unmet[0].ours
+        # The tree shows why a step stands still.
+        message = unmet[0].message if unmet[0].kind in ("check", "mark") else unmet[0].ours
         said = wrap(escape(f"{name}{message}{more}", lines=True), width - _LABEL, 4)
         out += [(label if not n else " " * _LABEL) + line for n, line in enumerate(said)]
         out.append(" " * _LABEL + style.cyan(escape(onward(unmet[0].remedies))))

@@ -78,6 +78,8 @@ def _attempts(state: State, path: str) -> Any:
     step, progress = state.plan.step(path), state.step(path)
     if step.retry is None or step.retry.back_to:
         return ABSENT
+    from holdfast.core.conditions import most_attempts
+
     history = [
         {
             "attempt": one.attempt,
@@ -89,7 +91,7 @@ def _attempts(state: State, path: str) -> Any:
         }
         for one in progress.tries
     ]
-    return {"current": progress.attempt, "max": queries.most_attempts(state, path), "history": history}
+    return {"current": progress.attempt, "max": most_attempts(state, path), "history": history}
 
 
 def emphasis(data: Mapping[str, Any]) -> list[Any]:
