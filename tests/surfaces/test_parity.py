@@ -9,11 +9,11 @@ from holdfast.errors import HoldfastError
 from holdfast.surfaces import tools
 from tests.workbench import Bench
 
-TIDY = '''name = "tidy"
+TIDY = """name = "tidy"
 [[step]]
 id = "look"
 checks = [{ name = "lint" }]
-'''
+"""
 
 BY_OTHER_FIELDS = {
     "approve": "approve_step",

@@ -128,7 +128,8 @@ NAMES: dict[str, tuple[str, str]] = {
 }
 """Each command: the common options it takes, and its usage."""
 TOOLS = {
-    "start": "start_workflow workflow:definition subject title session_name:session context:values phases… fresh branch",
+    "start": "start_workflow workflow:definition subject title session_name:session context:values phases… fresh \
+branch",
     "status": "get_workflow_status",
     "next": "get_next_step",
     "list": "list_workflows :all",

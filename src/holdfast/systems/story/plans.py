@@ -148,7 +148,9 @@ def of_scene(wired: Wired, scene: str, session: str, file: str = "") -> list[Sta
 def _blueprint(wired: Wired, state: State, now: str, pin: Mapping[str, Any]) -> tuple[Unmet, ...]:
     if not pin.get(HASH) or now == pin[HASH]:
         return ()
-    file = stories.read_at(wired.place.base(state.worktree), blueprint_of(state), state.session) or blueprint_file(state)
+    file = stories.read_at(wired.place.base(state.worktree), blueprint_of(state), state.session) or blueprint_file(
+        state
+    )
     back = Remedy(text=f"bring {file} back as it was")
     again = remedies.reopen(str(pin["step"]), text="validate it as it is now")
     said = "has changed since it was validated" if now else "is not there any more"
