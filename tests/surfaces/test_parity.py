@@ -111,7 +111,7 @@ def test_a_check_takes_values_and_a_start_a_branch_as_commands_do(tmp_path):
     bench = Bench(tmp_path / "project").begun()
     bench.write(".holdfast/workflows/tidy.toml", TIDY)
     bench.save()
-    seen = []
+    seen, id = [], ""
     for made in ("by-tool", "by-command"):
         if made == "by-tool":
             begun = {"workflow": "tidy", "subject": made, "branch": "work/tidy"}
@@ -127,5 +127,6 @@ def test_a_check_takes_values_and_a_start_a_branch_as_commands_do(tmp_path):
         seen.append((state.branch, dict(state.step("look").evidence["lint"].data)))
     assert seen[0] == seen[1]
     assert seen[0] == ("work/tidy", {"findings": 2})
+    wrong = {"workflow_id": id, "check": "lint", "passed": True, "values": {"no name": 1}}
     with pytest.raises(HoldfastError):
-        tools.call(bench.open(), "run_check", {**said, "values": {"no name": 1}})
+        tools.call(bench.open(), "run_check", wrong)
