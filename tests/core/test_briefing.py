@@ -160,7 +160,7 @@ def test_a_workflow_that_another_session_holds_is_left_alone():
     play.do(StartAgent("release", "", 1800))
     brief = Briefing(play.state, play.facts(), session="s-1")
     said = answers.next_step(brief)
-    assert told(brief.now).startswith("wait until it ends: holdfast wait --for change · or work on something else: ")
+    assert told(brief.now).startswith("wait until it ends: holdfast wait --for change · or pass the token ")
     assert (said["turn"], said["can_proceed"]) == ("nobody", False)
     assert said["blocking_reason"].startswith("another session (session-1…) is at work here since ")
     assert "for 30m 0s more" in said["blocking_reason"]

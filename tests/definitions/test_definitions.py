@@ -309,7 +309,7 @@ def test_two_files_with_one_name_are_refused_and_both_are_named(house):
     house.own("b.toml", minimal("release"))
     with pytest.raises(UsageError) as caught:
         house.catalogue().get("release")
-    assert caught.value.code == "ambiguous_workflow"
+    assert caught.value.code == "ambiguous_definition"
     assert caught.value.facts["candidates"] == [".holdfast/workflows/a.toml", ".holdfast/workflows/b.toml"]
     assert all("a.toml" in entry.error and "b.toml" in entry.error for entry in house.catalogue().all())
 
@@ -354,7 +354,7 @@ def test_a_short_name_that_two_share_is_refused_and_the_full_ones_work(house):
     catalogue = house.catalogue()
     with pytest.raises(UsageError) as caught:
         catalogue.get("planning")
-    assert caught.value.code == "ambiguous_workflow"
+    assert caught.value.code == "ambiguous_definition"
     assert sorted(listed(caught.value, "candidates")) == ["compaction/planning", "story/planning"]
     assert catalogue.get("compaction/planning").dialect == "compaction"
     assert sorted(entry.name for entry in catalogue.all()) == ["compaction/planning", "story/planning"]

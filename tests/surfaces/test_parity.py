@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
+
 from holdfast.core import naming
+from holdfast.errors import HoldfastError
 from holdfast.surfaces import tools
+from tests.workbench import Bench
+
+TIDY = """name = "tidy"
+[[step]]
+id = "look"
+checks = [{ name = "lint" }]
+"""
 
 BY_OTHER_FIELDS = {
     "approve": "approve_step",
@@ -75,3 +85,48 @@ def test_every_tool_is_in_the_default_set_or_in_a_toolset():
 def test_every_tool_that_changes_a_workflow_takes_a_token():
     changing = [tool for tool in tools.TOOLS.values() if not tool.reads and tool.name != "story_session"]
     assert [tool.name for tool in changing if all(field.name != "token" for field in tool.inputs)] == []
+
+
+NOT_BY_TOOL = {
+    "check": {"failed": "`passed` is false"},
+    "start": {
+        "resume": "get_next_step goes on with the one that is active",
+        "reading": "brief_agents",
+        "remind": "brief_agents",
+    },
+}
+"""Options of these commands that their tool says otherwise."""
+ALWAYS = ("json", "role", "debug", "help")
+
+
+@pytest.mark.parametrize("command", NOT_BY_TOOL)
+def test_every_option_of_starts_and_checks_has_its_field(command):
+    fields = naming.TOOLS[command].split()[1:]
+    sources = {field.partition("=")[0].rpartition(":")[2].removesuffix("…") for field in fields}
+    options = {one.dest for one in naming.spellings(command) if one.dest not in ALWAYS}
+    assert options - sources == {*NOT_BY_TOOL[command]}
+
+
+def test_a_check_takes_values_and_a_start_a_branch_as_commands_do(tmp_path):
+    bench = Bench(tmp_path / "project").begun()
+    bench.write(".holdfast/workflows/tidy.toml", TIDY)
+    bench.save()
+    seen, id = [], ""
+    for made in ("by-tool", "by-command"):
+        if made == "by-tool":
+            begun = {"workflow": "tidy", "subject": made, "branch": "work/tidy"}
+            id = tools.call(bench.open(), "start_workflow", begun)["workflow_id"]
+            tools.call(bench.open(), "update_workflow_state", {"workflow_id": id, "status": "in_progress"})
+            said = {"workflow_id": id, "check": "lint", "passed": True, "values": {"findings": 2}}
+            tools.call(bench.open(), "run_check", said)
+        else:
+            id = bench.ok("start", "tidy", made, "--branch", "work/tidy", "--json").json["workflow_id"]
+            bench.ok("begin", "look", "-w", id)
+            bench.ok("check", "lint", "--passed", "--set", "findings=2", "-w", id)
+        state = bench.open().workflow(id).state
+        seen.append((state.branch, dict(state.step("look").evidence["lint"].data)))
+    assert seen[0] == seen[1]
+    assert seen[0] == ("work/tidy", {"findings": 2})
+    wrong = {"workflow_id": id, "check": "lint", "passed": True, "values": {"no name": 1}}
+    with pytest.raises(HoldfastError):
+        tools.call(bench.open(), "run_check", wrong)

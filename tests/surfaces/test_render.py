@@ -102,7 +102,7 @@ Notes   Variant B loads without a script. — human ada, 17m ago
 def test_the_current_step_for_whoever_does_it():
     story = release()
     assert (
-        render.next_step(Briefing(story.state, story.facts()), PLAIN)
+        render.next_step(Briefing(story.state, story.facts(), leased="verify"), PLAIN)
         == """\
 Verify everything                                            active · try 2 of 3
 verify · step 3 of 5 of Release 1.4.0
@@ -231,7 +231,9 @@ def test_a_bound_that_is_reached_is_what_blocks_and_the_workflow_s_own_marks_com
     story.do(cmd.Spend(1_000_000))
     assert "Now     the bound on cost is used up ($1.00 of $1.00)\n        holdfast extend --cost 5" in status(story)
     story.do(cmd.Cancel("not worth it"), PERSON)
-    assert "cancelled 2m ago by human ada: not worth it" in status(story, after=120)
+    shown = status(story, after=120)
+    assert "cancelled 2m ago by human ada\n" in shown
+    assert "the workflow is cancelled: not worth it" in shown
 
 
 def test_people_are_asked_for_waiting_steps_before_steps_that_are_merely_under_way():

@@ -272,3 +272,19 @@ def test_what_only_a_program_was_told_is_told_by_the_next_tool(desk):
     subprocess.run([sys.executable, "-c", PROGRAM], cwd=desk.bench.root, check=True)
     said = tools.call(desk.bench.open(), "get_workflow_status", {"workflow_id": desk.id})
     assert len([one for one in said["notice"] if SAID in one]) == 1
+
+
+def test_a_write_that_completes_a_workflow_is_told_with_what_became_of_the_file(bench):
+    desk = compaction(bench)
+    document = json.loads(desk.path.read_text())
+    total = document["phase"]["total"]
+    document["phase"].update(current=total, status="completed")
+    desk.path.write_text(json.dumps(document))
+    said = hooked(desk, "Write", {"file_path": str(desk.path), "content": "…"})
+    name = str(desk.path.relative_to(bench.root))
+    assert f"is completed by this write, and {name} is deleted" in said
+    assert not desk.path.exists()
+    again = re.search(r"holdfast resume -w [\w-]+", said)
+    assert again is not None
+    assert bench.typed(again[0]).code == 0
+    assert desk.path.exists()

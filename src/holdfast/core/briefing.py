@@ -129,8 +129,8 @@ class Briefing(Standing):
         behind = "this session has not taken up the workflow again, and writes are refused until it has"
         ack = [Unmet("ack", self.packet, behind, (remedies.ack(self.packet),))] if self.must_catch_up else []
         held = [
-            Unmet("held", lease.role, f"{lease.holder} is at work here {self.span(lease)}", remedies.held(lease.token))
-            for lease in self.held
+            Unmet("held", lease.role, f"{lease.holder} is at work here {self.span(lease)}", remedies.held(lease))
+            for lease in (*self.held, *self.taken)
         ]
         return (*held, *ack)
 
@@ -299,13 +299,19 @@ class Briefing(Standing):
     @part
     def held(self) -> list[Lease]:
         """The holds of other sessions on the whole workflow, which keep this one from writing."""
+        return [lease for lease in self._of_others if lease.session and not lease.step]
+
+    @part
+    def taken(self) -> list[Lease]:
+        """The leases of other agents on the step, which keep this one from it."""
+        near = [lease for lease in self._of_others if lease.step and lease.step != self.leased]
+        return [lease for lease in near if f"{self.step}/".startswith(f"{lease.step}/")]
+
+    @part
+    def _of_others(self) -> list[Lease]:
         leases = () if self._token else self.state.leases.values()
-        return [
-            lease
-            for lease in leases
-            if not (lease.step or lease.agent or lease.session in ("", self.session))
-            and not lease.expired(self.facts.boot, self.facts.mono)
-        ]
+        found = [lease for lease in leases if not (lease.agent or lease.expired(self.facts.boot, self.facts.mono))]
+        return [lease for lease in found if not lease.session or lease.session != self.session]
 
 
 def people_of(ways: Iterable[Iterable[Remedy]]) -> tuple[Remedy, ...]:

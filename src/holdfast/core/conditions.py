@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, provenance
+from holdfast.core import gates, lifecycle, provenance, queries
 from holdfast.core.definition import Check, Step
 from holdfast.core.facts import Facts, HandIn
 from holdfast.core.moment import ago
@@ -87,12 +87,26 @@ def tries(state: State, path: str) -> str:
     """`try 2 of 3`, from the second try on. Where tasks are iterated, the bound says how many there are."""
     step, progress, most = state.plan.step(path), state.step(path), state.bounds.max_iterations
     if most and step.kind in state.conduct.iterated:
-        counted = state.counted_tries(path)
-        return f"try {counted} of {most}" if counted > 1 else ""
-    if step.retry and progress.failures:
-        number = progress.failures + (progress.status not in (lifecycle.FAILED, lifecycle.ESCALATED))
-        return f"try {number} of {step.retry.max}" if number <= step.retry.max else f"try {number}"
+        number = state.counted_tries(path)
+        return f"try {number} of {most}" if number > 1 else ""
+    at, is_pending = counted(state, path), progress.status == lifecycle.PENDING
+    if step.retry and (state.step(at).tries or progress.failures) and (not is_pending or progress.failures):
+        number = state.step(at).attempt
+        return f"try {number} of {most_attempts(state, at)}" if number > 1 else ""
     return f"try {progress.attempt}" if progress.attempt > 1 and progress.status != lifecycle.PENDING else ""
+
+
+def most_attempts(state: State, path: str) -> int:
+    """The number of the last attempt that a step may have as things are: a person who resumes gives all tries again."""
+    progress, left = state.step(path), queries.tries_left(state, path) or 0
+    is_judged = any(one.attempt == progress.attempt for one in progress.tries)
+    return max(progress.attempt + left - (not is_judged), left if not progress.attempt else progress.attempt)
+
+
+def counted(state: State, path: str) -> str:
+    """The step whose tries count for a step: of one that judges other work, the step that does that work."""
+    other = queries.judged(state.plan, path)
+    return other if other and state.plan.step(other).retry else path
 
 
 def _part(name: str, progress: Progress, whole: HandIn) -> tuple[str, str]:

@@ -129,14 +129,15 @@ NAMES: dict[str, tuple[str, str]] = {
 }
 """Each command: the common options it takes, and its usage."""
 TOOLS = {
-    "start": "start_workflow workflow:definition subject title session_name:session context:values phases… fresh",
+    "start": "start_workflow workflow:definition subject title session_name:session context:values phases… fresh \
+branch",
     "status": "get_workflow_status",
     "next": "get_next_step",
     "list": "list_workflows :all",
     "begin": "update_workflow_state step status=in_progress",
     "done": "update_workflow_state step status=completed artifacts:artifact test url message commit unchanged",
     "attach": "record_work step artifacts:artifact",
-    "check": "run_check check:name passed step test :run",
+    "check": "run_check check:name passed step test values :run",
     "fail": "update_workflow_state step status=failed reason",
     "submit": "update_workflow_state step status=waiting_approval artifacts:artifact unchanged",
     "review": "review_step step verdict feedback reviewer:role",

@@ -187,7 +187,9 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     """What stands between this step and done, most urgent first."""
     step, progress = state.plan.step(path), state.step(path)
     if state.cancelled:
-        return [gates.Unmet("mark", "cancelled", "the workflow is cancelled", (remedies.revive(workflow=state.ulid),))]
+        why = state.cancelled.reason
+        said = f"the workflow is cancelled{f': {why}' if why else ''}"
+        return [gates.Unmet("mark", "cancelled", said, revival(state), why)]
     if state.paused:
         said, ways = f"paused: {state.paused.reason}", remedies.unpause(persons=is_paused_by_person(state))
         return [gates.Unmet("mark", "paused", said, ways, state.paused.reason)]
@@ -438,6 +440,17 @@ def going_on(state: State, path: str) -> tuple[Remedy, ...]:
     return remedies.extend(iterations=remedies.MORE["iterations"]), again.replace(text="then")
 
 
+def revival(state: State) -> tuple[Remedy, ...]:
+    """What sets a cancelled workflow going again: a person's command where a step of it only goes on by a person."""
+    again = remedies.revive(workflow=state.ulid)
+    stuck = next((path for path in state.plan.paths if state.step(path).status in lifecycle.STUCK), "")
+    if stuck and is_used_up(state, stuck):
+        first, *rest = (one.replace(workflow=state.ulid) for one in going_on(state, stuck))
+        own = (first.replace(text=again.text), *rest) if state.step(stuck).status == lifecycle.FAILED else (again,)
+        return remedies.person("this", *own, workflow=state.ulid)
+    return remedies.person("this", again, workflow=state.ulid) if is_paused_by_person(state) else (again,)
+
+
 def used_up_after(state: State, path: str) -> list[str]:
     """Steps that would go back to pending with this one, and that only a person may set going again."""
     affected = (*later(state, path), *state.plan.below(path))
@@ -479,13 +492,6 @@ def failures(state: State, path: str) -> int:
     """How many tries failed of the work that a step does or judges."""
     other = judged(state.plan, path)
     return max(state.step(path).failures, state.step(other).failures if other else 0)
-
-
-def most_attempts(state: State, path: str) -> int:
-    """The number of the last attempt that a step may have as things are: a person who resumes gives all tries again."""
-    progress, left = state.step(path), tries_left(state, path) or 0
-    is_judged = any(one.attempt == progress.attempt for one in progress.tries)
-    return max(progress.attempt + left - (not is_judged), left if not progress.attempt else progress.attempt)
 
 
 def tries_left(state: State, path: str) -> int | None:

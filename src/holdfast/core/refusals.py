@@ -62,7 +62,6 @@ not_a_task = _of_step(  # other steps say themselves how often they are tried, a
     "not_a_task", "{} is no task of a task document: only those are tried until the bounds are reached", remedies.fail
 )
 
-cancelled = _of_workflow("cancelled", "{} is cancelled", remedies.revive)
 already_finished = _of_workflow("already_finished", "{} is finished", _reopen)
 nothing_to_resume = _of_workflow("nothing_to_resume", "{} has nothing that could be resumed", _reopen)
 no_parent = _of_workflow("no_parent", "{} builds on no other workflow", remedies.status)
@@ -78,6 +77,14 @@ _half_finalized = _of_workflow(
     "finalized", "finalize of {} was interrupted: it is to be finished, and nothing else moves it", remedies.finalize
 )
 still_active = _of_workflow("still_active", "{} is still active: its document stays where it is", remedies.cancel)
+
+
+def cancelled(state: State) -> Refused:
+    from holdfast.core import queries
+
+    said, why = f"{state.id} is cancelled", state.cancelled.reason if state.cancelled else ""
+    said += f": {why}" if why else ""
+    return Refused("cancelled", said, remedy=queries.revival(state), facts={"workflow": state.id})
 
 
 def finalized(state: State) -> Refused:
@@ -342,7 +349,7 @@ def stale_revision(state: State, expected: int) -> Conflict:
 def lease_held(lease: Lease, target: str) -> Held:
     said = f"{lease.holder} is at work on {target or 'this workflow'} since {lease.at}"
     facts = {"role": lease.role, "step": lease.step, "since": lease.at, "ttl_seconds": lease.ttl}
-    return Held("lease_held", said, remedy=remedies.held(lease.token), facts=facts)
+    return Held("lease_held", said, remedy=remedies.held(lease), facts=facts)
 
 
 def not_brought_in(path: str, lease: Lease) -> Refused:

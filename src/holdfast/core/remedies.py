@@ -10,6 +10,10 @@ from _collections_abc import Callable, Iterable, Mapping
 from holdfast.core.remedy import Blank, Line, Remedy, line, one_of, shell
 from holdfast.core.value import Any
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.core.state import Lease
+
 TEXT, PATH, STEP, REASON = Blank("TEXT"), Blank("PATH"), Blank("STEP"), Blank("REASON")
 REPORT = Blank("--passed-or-failed")
 _PERSON = "person"
@@ -85,12 +89,14 @@ def person(what: str, *own: Remedy, workflow: str = "") -> tuple[Remedy, ...]:
     )
 
 
-def held(token: int, **more: Any) -> tuple[Remedy, ...]:
-    """Where another session or agent is at work: nobody goes on with it until its hold ends."""
+def held(lease: Lease, **more: Any) -> tuple[Remedy, ...]:
+    """Where another session or agent is at work: nobody goes on with it until its hold ends, but by its token."""
+    own = (Remedy(text="pass the token of this lease if it is yours"),) if lease.key else ()
     return (
         Remedy("wait", {"for": "change"}, text="wait until it ends", **more),
+        *own,
         listing(text="work on something else"),
-        agent_end(token, who=_PERSON, text="if it is gone", **more),
+        agent_end(lease.token, who=_PERSON, text="if it is gone", **more),
     )
 
 

@@ -13,7 +13,7 @@ def unbuilt(state: State, facts: Facts) -> Unmet:
     """Why nothing can be built on the result of a workflow, and what helps, as the end of a sentence about it."""
     last, look = state.plan.children("")[-1], (remedies.status(workflow=state.ulid),)
     if state.cancelled:
-        return Unmet("mark", "cancelled", f"is cancelled ({state.id})", (remedies.revive(workflow=state.ulid),))
+        return Unmet("mark", "cancelled", f"is cancelled ({state.id})", queries.revival(state))
     if queries.is_outdated(state, facts):
         if facts.parent_unmet is None and facts.parent_seal == "":
             return Unmet("outdated", state.id, f"builds on one that is gone ({state.id})", look)

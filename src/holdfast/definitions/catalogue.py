@@ -161,5 +161,5 @@ def _only(name: str, found: list[DefinitionFile], labels: list[str]) -> Definiti
     if len(found) > 1:
         said = f"{name!r} can mean more than one definition: {', '.join(labels)}"
         facts = {"name": name, "candidates": labels}
-        raise UsageError("ambiguous_workflow", said, remedy=remedies.named("workflows"), facts=facts)
+        raise UsageError("ambiguous_definition", said, remedy=remedies.named("workflows"), facts=facts)
     return found[0]

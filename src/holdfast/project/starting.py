@@ -342,7 +342,7 @@ class _Room:
                 "resume_or_fresh",
                 f"{last.id} was cancelled{in_session(last.session)} and can be resumed",
                 remedy=(
-                    remedies.revive(workflow=last.ulid),
+                    *queries.revival(self._wired.store.load(last.ulid)),
                     self._again.given(fresh=True).replace(text="begin anew"),
                 ),
                 facts={"workflow": last.id, "ulid": last.ulid, **_of(last.session)},

@@ -60,7 +60,9 @@ def _headline(brief: Briefing, style: Style, width: int) -> list[str]:
     out.append(style.dim(clip(escape(" · ".join(name for name in names if name)), width)))
     mark = state.cancelled or state.paused or state.finalized
     if mark:
-        said = f"{brief.status} {ago(mark.at, now)} by {mark.by}" + (f": {mark.reason}" if mark.reason else "")
+        said = f"{brief.status} {ago(mark.at, now)} by {mark.by}" + (
+            f": {mark.reason}" if mark.reason and not state.cancelled else ""
+        )
         out += [style.yellow(line) for line in wrap(escape(said, lines=True), width, 2)]
     return out
 
@@ -76,8 +78,9 @@ def _now(brief: Briefing, style: Style, width: int, scope: Scope, onward: _Onwar
         unmet = brief.blockers if path == brief.step else brief.blockers_of(path)
         name = "" if brief.stopped else f"{_name(brief, path)}: "
         more = f" (and {len(unmet) - 1} more)" if len(unmet) > 1 else ""
-        # The tree shows why a step stands still, and the headline why the workflow does.
-        message = unmet[0].message if unmet[0].kind == "check" else unmet[0].ours
+        # The tree shows why a step stands still, and the headline why the workflow is paused.
+        is_whole = unmet[0].kind == "check" or state.cancelled
+        message = unmet[0].message if is_whole else unmet[0].ours
         said = wrap(escape(f"{name}{message}{more}", lines=True), width - _LABEL, 4)
         out += [(label if not n else " " * _LABEL) + line for n, line in enumerate(said)]
         out.append(" " * _LABEL + style.cyan(escape(onward(unmet[0].remedies))))
@@ -176,7 +179,9 @@ def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:
     out, before = [], ""
     for label, colour, text in rows:
         most = _ALERT_LINES if label == "Alerts" else _LINES
-        for n, line in enumerate(wrap(escape(text, lines=True), width - _LABEL, most)):
+        is_word = " " not in text  # such as a path, which is copied: it is not cut
+        lines = [escape(text)] if is_word else wrap(escape(text, lines=True), width - _LABEL, most)
+        for n, line in enumerate(lines):
             head = pad(label if label != before and not n else "", _LABEL)
             out.append(style.dim(head) + colour(line))
         before = label

@@ -126,6 +126,9 @@ def test_what_lies_beside_a_persons_settings_is_anybodys(scene):
         "cat <<EOF | bash\nrm -rf .holdfast\nEOF",
         "function f { rm -rf .holdfast; }; f",
         "trap 'rm -rf .holdfast' EXIT",
+        "sed -n 'w .holdfast/config.toml' x",
+        "sed -n -e '1,$ w .holdfast/config.toml' x",
+        "sed 's/a/b/gw .holdfast/config.toml' x",
     ],
 )
 def test_no_shell_line_changes_the_home(scene, line):
@@ -225,6 +228,29 @@ def test_documents_lie_in_the_worktree_of_their_workflow(scene, tmp_path):
     assert scene.edit(scene.root / DOCUMENT) == ""
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["rsync -a other/ ./", "cp -r other/. .", "cp -a other/. $PWD", "cd other && rsync -a . ..", "rsync -a other/"],
+)
+def test_a_copy_of_a_folder_does_not_write_over_what_is_protected(scene, tmp_path, line):
+    scene.given(paths=[DOCUMENT])
+    for top in (scene.root, scene.root / "other"):
+        path = top / DOCUMENT
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    is_copy = line != "rsync -a other/"
+    assert bool(scene.bash(line)) == is_copy
+    (scene.root / "other" / DOCUMENT).unlink()
+    assert scene.bash(line) == ""
+
+
+def test_a_copy_of_a_folder_brings_nothing_into_the_home(scene):
+    (scene.root / "other/.holdfast").mkdir(parents=True)
+    (scene.root / "other/.holdfast/config.toml").write_text("")
+    assert ".holdfast" in scene.bash("rsync -a other/ ./")
+    assert ".holdfast" in scene.bash("cp -r other/.holdfast .")
+
+
 # What only a person does
 
 
@@ -253,6 +279,10 @@ def test_the_guard_knows_every_command_that_is_a_person_s(scene, command):
         "echo sign-off | xargs holdfast approve",
         "holdfast approve $STEP",
         "h'old'fast approve sign-off",
+        "bash <(echo holdfast approve sign-off)",
+        "sh -x < <(printf 'holdfast approve sign-off')",
+        ". <(echo holdfast approve sign-off)",
+        "source <(cat <<< 'holdfast approve sign-off')",
         "holdfast extend --cost 5",
         "holdfast task retry 1.1",
         "holdfast -w a task skip 1.1 --reason x",

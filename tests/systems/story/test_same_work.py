@@ -131,3 +131,29 @@ def test_a_number_may_be_given_as_text(writer):
     assert writer.open().workflow(run).state.context["act"] == 1
     wrong = by_tool(writer, "story/planning", "", {"level": "act", "act": "one"}, "")
     assert (wrong["code"], "the plan of an act needs act" in wrong["message"]) == ("bad_number", True)
+
+
+def test_plans_of_chapters_with_the_same_number_are_told_apart(writer):
+    for act in (1, 2):
+        writer.write(f"acts/act-{act}/strategic-plan.md", "the plan\n")
+        writer.plan({"level": "act", "act": act})
+        writer.begin("story/planning", context={"level": "chapter", "act": act, "chapter": 3})
+    titles = [one["title"] for one in writer.ok("list", "--json").json["workflows"]]
+    assert sorted(titles) == ["Plan of chapter-03 of act-1", "Plan of chapter-03 of act-2"]
+
+
+def test_what_a_start_goes_on_with_is_named_where_others_are_active(writer):
+    writer.begin("generation", subject="0205")
+    run = writer.begin("generation", subject="0204").id
+    said = writer.ok("start", "generation", "0204", "--resume").out
+    way = said.splitlines()[-1].removeprefix("→ ")
+    assert way == f"holdfast begin file-check -w {run}"
+    assert writer.typed(way).code == 0
+
+
+def test_a_name_of_two_definitions_is_repeated_with_each(writer):
+    refused = writer.agent("start", "planning", *typed(OF_ACT), "--json")
+    assert refused.error["code"] == "ambiguous_definition"
+    ways = [one["command"] for one in refused.error["remedies"]]
+    assert "holdfast start story/planning --set level=act --set act=1 --json" in ways
+    assert writer.typed(ways[-1]).code == 0

@@ -207,10 +207,10 @@ def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[An
         from holdfast.surfaces.cli.repeating import with_each_workflow
 
         return with_each_workflow(error, argv, scope)
-    if error.code == "ambiguous_step":
-        from holdfast.surfaces.cli.repeating import with_each_step
+    if error.code in ("ambiguous_step", "ambiguous_definition"):
+        from holdfast.surfaces.cli.repeating import with_each_meaning
 
-        return with_each_step(error, argv) or error.remedies
+        return with_each_meaning(error, argv) or error.remedies
     refused = " ".join(quoted(word) for word in ("holdfast", *argv) if word != "--json")
     others = tuple(
         one

@@ -27,9 +27,10 @@ def with_each_workflow(error: HoldfastError, argv: list[str], scope: Scope) -> t
     return (show, *([wait] if len(fitting) == 1 else []), *own)
 
 
-def with_each_step(error: HoldfastError, argv: list[str]) -> tuple[Remedy, ...]:
-    """The command with each step that the word could mean."""
-    word, candidates = error.facts.get("step") or error.facts.get("task"), error.facts.get("candidates")
+def with_each_meaning(error: HoldfastError, argv: list[str]) -> tuple[Remedy, ...]:
+    """The command with each step or definition that the word could mean."""
+    word = error.facts.get("step") or error.facts.get("task") or error.facts.get("name")
+    candidates = error.facts.get("candidates")
     if word not in argv or not isinstance(candidates, list):
         return ()
     at, command = argv.index(str(word)), lookup.find(argv)[0].name

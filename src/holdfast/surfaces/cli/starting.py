@@ -99,6 +99,7 @@ def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
     """Takes the workflow up again: holds it for this session, and shows where it is."""
     if resuming.is_elsewhere(call.project.wired, workflow.state):
         raise call.project.wired.branch_mismatch(workflow.state)
+    call.about = workflow.state.ulid
     other = workflow.join()
     said: tuple[str, ...] = ()
     if other is None:

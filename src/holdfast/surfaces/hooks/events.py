@@ -253,13 +253,23 @@ def _after_write(project: Project, event: Mapping[str, Any], session: str) -> st
     written = _written(project, event, known) if line else named
     complete = bool(named) and not _goes_on(given)
     looked = {state.ulid: state for state in (*named, *written) or ([own] if own else known[:1])}
-    for state in looked.values():
-        seats.looked_at(project, state, complete=complete)
+    after = [(state, seats.looked_at(project, state, complete=complete)) for state in looked.values()]
     if len(written) == 1:
         seats.sit(project, written[0], session)  # who writes it is at that workflow
     told = [clean(alert_text(alert)) for alert in wired.take_news(raised_here=True)]
+    told += [clean(_ended(project, state)) for state, now in after if now.finished_at and not told]
     told += [clean(one) for one in dict.fromkeys((*wired.troubles, *_redacted(project)))]
     return _context("PostToolUse", "\n".join(f"Holdfast: {one}" for one in told)) if told else ""
+
+
+def _ended(project: Project, state: State) -> str:
+    """That a write completed a workflow that was so before, what became of its document, and how it goes on again."""
+    documents, path = project.wired.documents, dialect(state.dialect).document.path(state)
+    left = (
+        "is left as it is" if os.path.lexists(documents.full(state, path)) else "is deleted, as nothing is left to do"
+    )
+    again = typed(remedies.resume(workflow=state.ulid), naming(state))
+    return f"{state.id} is completed by this write, and {path} {left}. If it is to go on after all: {again}"
 
 
 def _written(project: Project, event: Mapping[str, Any], known: list[State]) -> list[State]:

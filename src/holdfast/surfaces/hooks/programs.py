@@ -107,6 +107,11 @@ def reads_commands(word: str) -> bool:
     return is_shell(word) or base(word) in ("at", "batch", "ssh", "crontab", "make", "gmake")
 
 
+def runs_file(word: str) -> bool:
+    """Whether a program runs the commands in a file that it is given."""
+    return is_shell(word) or base(word) in (".", "source")
+
+
 def unwrapped(words: list[str]) -> Seen:
     """A command without what only prepares its run."""
     seen = Seen(list(words))
@@ -274,6 +279,10 @@ def written(words: list[str]) -> list[Written]:
         return [(word, FOLDER if name in _AWAY else FILE) for word in _plain(rest)]
     if name in ("sed", "perl", "ruby") and any(_edits_in_place(word) for word in rest):
         return [(word, FILE) for word in _plain(rest)]
+    if name in ("sed", "gsed") and any("w" in word for word in rest):
+        from holdfast.surfaces.hooks import rewriting
+
+        return [(word, FILE) for word in rewriting.by_sed(rest)]
     if name == "dd":
         return [(word[3:], FILE) for word in rest if word.startswith("of=")]
     if name == "find":

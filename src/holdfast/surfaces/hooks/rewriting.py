@@ -137,3 +137,18 @@ def _unpacked(name: str, words: list[str]) -> list[Written]:
     flags = "".join(word[1:] for word in words if word.startswith("-"))
     into = _behind(words, ("-d",))
     return [] if any(letter in flags for letter in "lptvzZ") else [(into[-1] if into else ".", TRACKED)]
+
+
+def by_sed(words: list[str]) -> list[str]:
+    """The files that the commands `w` and `s///w` of a script name: the rest of the line behind the letter."""
+    found = []
+    for line in (line for word in words for line in word.split("\n")):
+        for at, letter in enumerate(line):
+            before, name = line[:at].rstrip(), line[at + 1 :]
+            if letter in "wW" and (not before or before[-1] in _BEFORE_W) and name[:1].isspace():
+                found.append(name.strip())
+    return [name for name in found if name]
+
+
+_BEFORE_W = ";{}/|#,$!0123456789gpIiMme'"
+"""What stands before the letter where it is a command of sed, or a flag of `s`."""

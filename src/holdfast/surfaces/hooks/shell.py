@@ -19,15 +19,17 @@ _WRITING = (">", ">>", ">|", ">&", "&>", "&>>", "<>")
 class Command:
     """`words` as typed; `bare` without assignments, wrappers and git's own options; `targets` of redirections.
 
-    `fed` is a text that it reads, `source` the command whose output it reads.
+    `fed` is a text that it reads, `source` the command whose output it reads, `given` those whose output is a file of
+    it: `<(…)`.
     """
 
-    __slots__ = ("bare", "cleared", "fed", "folder", "source", "targets", "words")
+    __slots__ = ("bare", "cleared", "fed", "folder", "given", "source", "targets", "words")
 
     def __init__(self, words: list[str]) -> None:
         self.words = words
         self.targets: list[str] = []
         self.fed = ""
+        self.given: list[str] = []
         self.source: Command | None = None
         self.bare: list[str] = words
         self.cleared: list[str] = []
@@ -58,6 +60,8 @@ def commands(line: str | list[str]) -> list[Command]:
             inner += seen.inner
             if seen.words and programs.reads_commands(seen.words[0]):
                 inner += _read_by(command)
+            if command.given and seen.words and programs.runs_file(seen.words[0]):
+                inner += [said for text in command.given for said in _printed_by(text)]
             if len(seen.words) < len(command.words) and "xargs" in " ".join(command.words):
                 from holdfast.surfaces.hooks import finding
 
@@ -86,6 +90,15 @@ def _read_by(shell: Command) -> list[str]:
         lines = (line.partition(";")[2] or line for text in found for line in text.replace("\\n", "\n").split("\n"))
         found = [line.replace("\\t", "").strip().lstrip("@-+") for line in lines]
     return [text for text in found if text]
+
+
+def _printed_by(text: str) -> list[str]:
+    """What the commands of a text print, as far as their words say it."""
+    reading = _Reading(text)
+    reading.all()
+    seen = [(command, programs.unwrapped(command.words).words) for command in reading.found]
+    printed = [" ".join(words[1:]) for _, words in seen if words[:1] in (["echo"], ["printf"])]
+    return [said for said in (*printed, *(command.fed for command, _ in seen)) if said]
 
 
 class _Reading:
@@ -214,6 +227,7 @@ class _Reading:
         if text[at + 1 : at + 2] == "(" and text[at] in "<>":
             self.at = _closing(text, at + 2, ")", "(")
             self.nested.append(text[at + 2 : self.at - 1])
+            self.command.given += [self.nested[-1]] if text[at] == "<" else []
             self.add(text[at : self.at])
             return
         for mark in ("&>>", "<<<", "<<-", "&>", ">>", ">|", ">&", "<<", "<&", "<>", ">", "<"):

@@ -114,6 +114,12 @@ def by_shell(commands: list[Command], folder: str) -> list[Target]:
             found += _by_git(words, here)
         else:
             found += [_target(words, name, takes, here) for name, takes in programs.written(words) if name]
+            if words and programs.base(words[0]) in ("cp", "rsync", "install"):
+                from holdfast.surfaces.hooks import copied
+
+                found += [
+                    Target(path, here) for path in copied.overwritten([_filled_in(one, here) for one in words], here)
+                ]
         if words and programs.base(words[0]) in ("apply_patch", "applypatch"):
             found += [Target(name, folder) for name in patched(command.fed or words[-1])]
         if words and words[0] in ("cd", "pushd") and len(words) < 3:

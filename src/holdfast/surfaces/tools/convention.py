@@ -269,6 +269,7 @@ def start_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any]
         session=given.get("session_name", ""),
         phases=given.get("phases", ()),
         fresh=given.get("fresh", False),
+        branch=reader("text:branch:200")(given["branch"]) if "branch" in given else "",
     )
     answer = _status(project, workflow.briefing())
     said = [one for one in workflow.said if one != answer.get("shadowing")]

@@ -15,6 +15,7 @@ from holdfast.project import seats
 from holdfast.project import wiring as bootstrap
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
+from holdfast.surfaces.cli.readers import pairs
 from holdfast.surfaces.tools.convention import workflow_of
 from holdfast.surfaces.tools.remedies import CALLED, LONGEST_PACKET
 from holdfast.surfaces.tools.shape import Input, Tool, Watch, typed
@@ -32,12 +33,14 @@ def run_check(project: Project, given: Mapping[str, Any], watch: Watch) -> dict[
     """Lets the engine run a check, or records what somebody saw where there is nothing to run."""
     workflow = workflow_of(project, given)
     workflow.cancelled = watch.cancelled
-    name = given["check"]
+    name, values = given["check"], given.get("values", {})
+    for key in values:
+        checked(key, "name")
     evidence = workflow.check(
         name,
         passed=given.get("passed"),
         step=str(given.get("step", "")),
-        data={"test": given["test"]} if "test" in given else {},
+        data={**pairs(list(values.items())), **({"test": given["test"]} if "test" in given else {})},
         watch=watch.told,
     )
     tail = given.get("tail", TAIL)
@@ -140,6 +143,7 @@ LOOP = (
             Input("passed", "boolean"),
             Input("step", "step"),
             Input("test", "string", most=1000, about="the test in question"),
+            Input("values", "object", about="what it found"),
             Input("tail", "integer", most=4000, about="characters of output"),
             TOKEN,
         ),

@@ -120,6 +120,7 @@ CONVENTION = (
             Input("context", "object"),
             Input("phases", "texts", most=500, about="of workflow custom"),
             Input("fresh", "boolean", about="give up the active one first"),
+            Input("branch", "string", most=200),
             TOKEN,
         ),
         outputs=_STANDING,

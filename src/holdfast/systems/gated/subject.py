@@ -6,7 +6,7 @@ import os
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import moment, refusals, remedies
+from holdfast.core import moment, queries, refusals, remedies
 from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import State
@@ -121,16 +121,17 @@ def _require_new(wired: Wired, command: cmd.Start, home: str) -> None:
         return
     known = [entry for entry in wired.store.find(command.id) if entry.id == command.id]
     last = max(known, key=lambda entry: (entry.active, entry.ulid), default=None)
+    there: tuple[Remedy, ...]
     if last is None:
-        there = remedies.recover(command.id)
+        there = (remedies.recover(command.id),)
     elif last.active:
-        there = remedies.next_step(workflow=last.ulid, text="go on with it")
+        there = (remedies.next_step(workflow=last.ulid, text="go on with it"),)
     elif last.status == "cancelled":
-        there = remedies.revive(workflow=last.ulid)
+        there = queries.revival(wired.store.load(last.ulid))
     else:
-        there = remedies.status(workflow=last.ulid, text="look at it")
+        there = (remedies.status(workflow=last.ulid, text="look at it"),)
     said = f"{home} is the workspace of a feature already"
-    ways = (there, _named_otherwise(remedies.start(command.type, command.subject)))
+    ways = (*there, _named_otherwise(remedies.start(command.type, command.subject)))
     raise Refused("workspace_exists", said, remedy=ways, facts={"path": home})
 
 

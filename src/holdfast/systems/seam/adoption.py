@@ -312,7 +312,7 @@ def _definition(wired: Wired, spoken: Dialect, name: str) -> Definition | None:
     except NotFound:
         return None
     except UsageError as refusal:
-        if refusal.code != "ambiguous_workflow":
+        if refusal.code != "ambiguous_definition":
             raise
         found = wired.definition(f"{spoken.name}/{name}")
     return found if found.dialect == spoken.name else None

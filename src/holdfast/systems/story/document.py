@@ -29,7 +29,7 @@ from holdfast.documents.lens.fields import (
 )
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Dialect, Document, Field, Items, Json, Meaning, record
 from holdfast.systems.story.adoption import adopt
-from holdfast.systems.story.words import PHASE, STEP, WORKFLOW, WORKFLOW_WORDS, folder, is_planning
+from holdfast.systems.story.words import PHASE, STEP, WORKFLOW, WORKFLOW_WORDS, blueprint_file, folder, is_planning
 
 LOGS = "workspace/logs/workflow-orchestration"
 GENERATION, PLANNING = "generation", "planning"
@@ -78,6 +78,8 @@ def _attempts(state: State, path: str) -> Any:
     step, progress = state.plan.step(path), state.step(path)
     if step.retry is None or step.retry.back_to:
         return ABSENT
+    from holdfast.core.conditions import most_attempts
+
     history = [
         {
             "attempt": one.attempt,
@@ -89,7 +91,7 @@ def _attempts(state: State, path: str) -> Any:
         }
         for one in progress.tries
     ]
-    return {"current": progress.attempt, "max": queries.most_attempts(state, path), "history": history}
+    return {"current": progress.attempt, "max": most_attempts(state, path), "history": history}
 
 
 def emphasis(data: Mapping[str, Any]) -> list[Any]:
@@ -99,8 +101,7 @@ def emphasis(data: Mapping[str, Any]) -> list[Any]:
 
 
 def _blueprint(state: State, _: str) -> Any:
-    first = state.plan.children("")[0]
-    return state.step(first).data.get("blueprint_path") or UNKNOWN
+    return blueprint_file(state) or UNKNOWN
 
 
 def _planned(state: State, _: str) -> Any:

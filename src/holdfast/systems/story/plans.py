@@ -14,7 +14,7 @@ from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.wired import Wired
 from holdfast.systems.story import project as stories
 from holdfast.systems.story.adoption import planned
-from holdfast.systems.story.words import folder
+from holdfast.systems.story.words import blueprint_file, blueprint_of, own_path
 
 HASH, ACCEPTED = "blueprint_hash", "blueprint_accepted"
 """Facts about the step that validates a blueprint: what it was, and that a person took it so after its approval."""
@@ -60,8 +60,9 @@ def unapproved(wired: Wired, runs: list[State], session: str, file: str = "") ->
         said = f"was cancelled before it was approved ({newest.id}), and only a person lifts it"
         return unmet.replace(message=said, remedies=(*unmet.remedies, lift.replace(who="person")))
     if newest.finished_at and not stories.plan_file(wired.place.base(newest.worktree), newest.context, newest.session):
-        way = Remedy(text=f"write {path}")
-        return Unmet("requires", newest.id, f"is not written: there is no {path}", (way,))
+        own = own_path(path, newest.session)
+        way = Remedy(text=f"write {own}")
+        return Unmet("requires", newest.id, f"is not written: there is no {own}", (way,))
     if wired.result_of(newest) and not is_as_approved(wired, newest, session, file):
         return _another(newest, session, file)
     return wired.unbuilt(newest)
@@ -75,7 +76,7 @@ def _another(plan: State, session: str, file: str = "") -> Unmet:
         return Unmet("requires", plan.id, f"is approved as {path}, and {file} says something else", (again,))
     drop = remedies.session_file("drop", path, session, text="take what was approved")
     anew = remedies.start("story/planning", values=stories.planned(plan.context), session=session)
-    said = f"is approved as the project has it, and {folder(session)}/{path} says something else"
+    said = f"is approved as the project has it, and {own_path(path, session)} says something else"
     return Unmet("requires", plan.id, said, (drop, anew.replace(text="plan it in the session")))
 
 
@@ -86,18 +87,13 @@ def pinned(state: State) -> Mapping[str, Any]:
     return {**state.step(done[0]).data, "step": done[0]} if done else {}
 
 
-def blueprint_of(state: State) -> str:
-    """The blueprint that was found for a scene, from the top of the project; empty until then."""
-    return str(state.step(state.plan.children("")[0]).data.get("blueprint_path") or "")
-
-
 def ground(wired: Wired, state: State) -> tuple[Unmet, ...]:
     """What a scene is written from: its plan, where there is one, and the blueprint as it was validated."""
     if state.loads == PLAN:
         return _parent(wired, state)
     file, pin = blueprint_of(state), pinned(state)
     now = stories.content_hash(wired.place.base(state.worktree), file, state.session) if file else ""
-    unmet = (*_plan(wired, state, file, now, pin), *_blueprint(file, now, pin))
+    unmet = (*_plan(wired, state, file, now, pin), *_blueprint(wired, state, now, pin))
     if unmet and configuration.warns_of_plans(wired.place.root, wired.is_trusted):
         unmet = tuple(one.replace(kind="warning") for one in unmet)
     return (*unmet, *_draft(wired, state))
@@ -149,9 +145,12 @@ def of_scene(wired: Wired, scene: str, session: str, file: str = "") -> list[Sta
     return [one for one in runs if not is_placed or stories.plan_path(one.context) == file]
 
 
-def _blueprint(file: str, now: str, pin: Mapping[str, Any]) -> tuple[Unmet, ...]:
+def _blueprint(wired: Wired, state: State, now: str, pin: Mapping[str, Any]) -> tuple[Unmet, ...]:
     if not pin.get(HASH) or now == pin[HASH]:
         return ()
+    file = stories.read_at(wired.place.base(state.worktree), blueprint_of(state), state.session) or blueprint_file(
+        state
+    )
     back = Remedy(text=f"bring {file} back as it was")
     again = remedies.reopen(str(pin["step"]), text="validate it as it is now")
     said = "has changed since it was validated" if now else "is not there any more"

@@ -12,6 +12,7 @@ from holdfast.core.value import Any
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.machine.place import read_regular
 from holdfast.plain.digest import digest
+from holdfast.systems.story.words import folder, own_path
 
 LEVELS = ("scene", "chapter", "act")
 _NEEDED = {"act": ("act",), "chapter": ("act", "chapter"), "scene": ("act", "chapter", "scene")}
@@ -85,13 +86,15 @@ def blueprint(root: str, scene: str, session: str = "") -> str:
             if act.startswith("act-") and os.path.isfile(os.path.join(acts, act, inner)):
                 found[f"acts/{act}/{inner}"] = None
     if len(found) > 1:
-        said = f"scene {scene} has more than one blueprint: {', '.join(found)}"
-        facts = {"scene": scene, "found": list(found)}
+        places = [read_at(root, path, session) for path in found]
+        said = f"scene {scene} has more than one blueprint: {', '.join(places)}"
+        facts = {"scene": scene, "found": places}
         raise Refused("ambiguous_blueprint", said, remedy=remedies.done("1", outputs=("blueprint_path",)), facts=facts)
     if not found:
         plan = _planning(_place_of(root, scene), "scene", "scene")
         said = f"scene {scene} has no blueprint: there is no acts/act-N/{inner}"
-        ways = (f"write acts/act-N/{inner}", plan.given(session=session).replace(text="plan the scene"))
+        own = own_path(f"acts/act-N/{inner}", session)
+        ways = (f"write {own}", plan.given(session=session).replace(text="plan the scene"))
         raise Refused("no_blueprint", said, remedy=ways, facts={"scene": scene, "looked_for": f"acts/act-*/{inner}"})
     return next(iter(found))
 
@@ -111,6 +114,12 @@ def _place_of(root: str, scene: str) -> dict[str, int]:
     acts = [path.split(os.sep)[-3] for path in glob(f"{escape(root)}/acts/act-*/chapters/chapter-{scene[:2]}")]
     number = acts[0].removeprefix("act-") if len(acts) == 1 else ""
     return {**numbers, "act": int(number)} if number.isdecimal() else numbers
+
+
+def read_at(root: str, path: str, session: str = "") -> str:
+    """Where a file of the project is read: a session's own copy first; empty where there is none."""
+    places = dict.fromkeys((own_path(path, session), path))
+    return next((one for one in places if read_regular(os.path.join(root, one), LARGEST) is not None), "")
 
 
 def require_text(root: str, path: str, session: str = "") -> None:
@@ -162,8 +171,9 @@ def constraints(root: str, path: str, session: str = "") -> list[str]:
             items += [text] if text.strip() else []
     if not items:
         lacks = "has a Constraints section without a list" if heading else "has no Constraints section"
-        way = f'write a heading "## Constraints" with at least one list item into {path}'
-        raise Refused("no_constraints", f"{path} {lacks}", remedy=way, facts={"path": path})
+        way = f'write a heading "## Constraints" with at least one list item into {own_path(path, session)}'
+        at = read_at(root, path, session)
+        raise Refused("no_constraints", f"{at} {lacks}", remedy=way, facts={"path": at})
     return items
 
 
@@ -178,7 +188,7 @@ def _is_number(value: object) -> bool:
 
 
 def _bases(root: str, session: str) -> list[str]:
-    return [os.path.join(root, "workspace", "sessions", session), root] if session else [root]
+    return [os.path.join(root, folder(session)), root] if session else [root]
 
 
 def _read(root: str, path: str, session: str) -> str:
@@ -186,4 +196,5 @@ def _read(root: str, path: str, session: str) -> str:
         data = read_regular(os.path.join(base, path), LARGEST)
         if data is not None:
             return data.decode("utf-8", "replace")
-    raise NotFound("no_file", f"there is no readable file {path}", remedy=shell("ls", "-l", path), facts={"path": path})
+    own = own_path(path, session)
+    raise NotFound("no_file", f"there is no readable file {own}", remedy=shell("ls", "-l", own), facts={"path": own})

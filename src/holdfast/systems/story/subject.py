@@ -7,6 +7,7 @@ from _collections_abc import Callable, Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
+from holdfast.core.definition import fill
 from holdfast.core.gates import Unmet
 from holdfast.core.state import State
 from holdfast.core.value import Any
@@ -30,6 +31,9 @@ def load(asked: Asked, _: Place) -> Loaded:
     elif asked.definition.loads == PLAN:
         said = stories.planned(context)
         subject, context = planned(said), {**context, **said}
+        of_act = "" if said["level"] == "act" else f" of act-{said['act']}"
+        title = fill(asked.definition.title, f"{subject}{of_act}", context)
+        return Loaded(asked.definition, subject, context, title=title)
     return Loaded(asked.definition, subject, context)
 
 

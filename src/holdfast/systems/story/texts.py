@@ -6,7 +6,7 @@ from holdfast.core.briefing import TaskText
 from holdfast.core.state import State
 from holdfast.systems.seam.parts import Texts
 from holdfast.systems.story import project as stories
-from holdfast.systems.story.words import folder
+from holdfast.systems.story.words import blueprint_file, own_path
 
 
 def task(state: State, path: str) -> TaskText:
@@ -16,14 +16,13 @@ def task(state: State, path: str) -> TaskText:
     steps, step = state.plan.children(""), state.plan.step(path)
     if state.loads == "plan":
         is_last = path == steps[-1] and state.subject
-        plan = stories.plan_path(state.context) if is_last else ""
-        own = f"{folder(state.session)}/{plan}" if state.session else plan
-        return TaskText(step.description, files=(own,) if plan else ())
+        files = (own_path(stories.plan_path(state.context), state.session),) if is_last else ()
+        return TaskText(step.description, files=files)
     from holdfast.systems.story.results import SHAPES
 
     shape = SHAPES.get(step.result) if state.loads == "scene" else None
     criteria = (f"{step.result} is {shape}",) if shape else ()
-    return TaskText(step.description, str(state.step(steps[0]).data.get("blueprint_path") or ""), criteria)
+    return TaskText(step.description, blueprint_file(state), criteria)
 
 
 TEXTS = Texts(task=task)

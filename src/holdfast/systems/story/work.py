@@ -16,10 +16,8 @@ from holdfast.plain.plainjson import BOM_UTF8, object_in
 from holdfast.systems.seam.parts import Acted, Handing, Order, Work, late
 from holdfast.systems.seam.wired import Wired
 from holdfast.systems.story import project as stories
-from holdfast.systems.story.words import folder
+from holdfast.systems.story.words import BLUEPRINT, READ_IN, blueprint_of, own_path, project_path
 
-BLUEPRINT = "blueprint_path"
-"""The fact that shows where the blueprint of a scene is, and the artifact that says it by hand."""
 PLAN = "plan"
 """The output of the last phase that is the plan itself."""
 _PLANS = f"{__package__}.plans"
@@ -70,7 +68,7 @@ def _ran(wired: Wired, state: State, path: str, handing: Handing) -> dict[str, i
 
 def _require_plan(wired: Wired, state: State, path: str, handing: Handing) -> None:
     base, plan = wired.place.base(state.worktree), stories.plan_path(state.context)
-    own = f"{folder(state.session)}/{plan}" if state.session else plan
+    own = own_path(plan, state.session)
     known = {name: one.path for name, one in state.step(path).artifacts.items()}
     missing = [name for name in state.plan.step(path).outputs if name not in {**known, **handing.artifacts, PLAN: own}]
     named_now = {name: file for name, file in handing.artifacts.items() if name != PLAN}
@@ -89,18 +87,27 @@ def _require_plan(wired: Wired, state: State, path: str, handing: Handing) -> No
 def _blueprint(wired: Wired, state: State, path: str, order: Order) -> Acted:
     base = wired.place.base(state.worktree)
     named = order.paths[0] if order.paths else ""
-    found = wired.place.inside(named) if named else stories.blueprint(base, state.subject, state.session)
+    typed = project_path(wired.place.inside(named), state.session) if named else ""
+    found = typed or stories.blueprint(base, state.subject, state.session)
     stories.require_text(base, found, state.session)
-    return Acted({BLUEPRINT: found})
+    return Acted({BLUEPRINT: found, **_read_in(base, found, state.session)})
+
+
+def _read_in(base: str, path: str, session: str) -> dict[str, str]:
+    """Which copy of the blueprint is read, where there may be two."""
+    if not session:
+        return {}
+    return {READ_IN: session if stories.read_at(base, path, session) == own_path(path, session) else ""}
 
 
 def _constraints(wired: Wired, state: State, path: str, order: Order) -> Acted:
-    from holdfast.systems.story.plans import HASH, blueprint_of
+    from holdfast.systems.story.plans import HASH
 
     base = wired.place.base(state.worktree)
     found = blueprint_of(state) or stories.blueprint(base, state.subject, state.session)
     listed = stories.constraints(base, found, state.session)
-    return Acted({"constraints": len(listed), HASH: stories.content_hash(base, found, state.session)})
+    now = stories.content_hash(base, found, state.session)
+    return Acted({"constraints": len(listed), HASH: now, **_read_in(base, found, state.session)})
 
 
 def _mistakes(wired: Wired, state: State, path: str, said: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -113,7 +120,6 @@ def _mistakes(wired: Wired, state: State, path: str, said: Mapping[str, Any]) ->
 
 def _counted(wired: Wired, state: State) -> tuple[int, int] | None:
     """The words of the draft and those that the blueprint requires, where they differ by more than is allowed."""
-    from holdfast.systems.story.plans import blueprint_of
     from holdfast.systems.story.results import is_off
 
     base, file = wired.place.base(state.worktree), blueprint_of(state)
