@@ -143,7 +143,7 @@ LOOP = (
             Input("passed", "boolean"),
             Input("step", "step"),
             Input("test", "string", most=1000, about="the test in question"),
-            Input("values", "object", about="what it found"),
+            Input("values", "object"),
             Input("tail", "integer", most=4000, about="characters of output"),
             TOKEN,
         ),
