@@ -17,6 +17,7 @@ import pytest
 from holdfast.core.value import Value
 from holdfast.project.workflow import Workflow
 from tests.orchestrated import TASKS
+from tests.phases import FIRST, write_outputs
 from tests.workbench import Bench
 
 PARTLY, FORGED, NORMALISED, REFUSED = "edit_partly_refused", "edit_forged", "edit_normalised", "edit_refused"
@@ -112,6 +113,7 @@ def story(bench: Bench) -> Desk:
 
 def gated(bench: Bench) -> Desk:
     id = bench.start("feature", "Dark mode").id
+    write_outputs(bench.write, f"workflow/{id}", FIRST)
     return Desk(bench, id, bench.root / f"workflow/{id}/workflow-state.json")
 
 

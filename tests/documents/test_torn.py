@@ -175,6 +175,7 @@ def test_doctor_puts_back_every_view_that_is_missing_or_torn(scene, system):
         for path in root.joinpath(folder).rglob("*")
         if path.is_file()
         and path != scene.path
+        and not (system == "gated" and path.suffix == ".md")  # the documents of phases are their creators'
         and not any(str(path.relative_to(root)).startswith(one) for one in tracked)
     ]
     before = {path: path.read_bytes() for path in views}
