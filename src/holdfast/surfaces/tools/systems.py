@@ -58,7 +58,7 @@ def get_workflow_metrics(project: Project, given: Mapping[str, Any]) -> dict[str
 
 PLAN = Tool(
     title="Change the plan",
-    about="Add or retire steps, or apply changes of the definition",
+    about="Add or retire steps, or apply the changed definition",
     inputs=(
         ID,
         Input("action", "string", required=True, among=tuple(_PLAN)),
@@ -74,7 +74,7 @@ PLAN = Tool(
 )
 COMMIT = Tool(
     title="Commit work",
-    about="Commit the work of a task, or of supervisor or outer loop",
+    about="Commit work of a task, supervisor or outer loop",
     inputs=(
         ID,
         Input("message", "string", required=True, most=20_000),
@@ -100,7 +100,7 @@ SUPERVISE = Tool(
         Input("resolution", "string", most=4000),
         Input("fixes", "integer", most=10_000),
         Input("affects", "texts", most=200),
-        Input("limit", "integer", least=1, most=50_000, about="for all of it"),
+        Input("limit", "integer", least=1, most=50_000),
         TOKEN,
     ),
     outputs={},
@@ -108,7 +108,7 @@ SUPERVISE = Tool(
 )
 MILESTONE = Tool(
     title="Milestone of a phase",
-    about="The issue of a finished phase",
+    about="Issue of a finished phase",
     inputs=(
         ID,
         Input("phase", "string", required=True, most=200),
