@@ -42,6 +42,8 @@ class Looked:
         """Why it was chosen, where there are others."""
         self.news: tuple[str, ...] = ()
         """What came of reading its subject again."""
+        self._taken = ""
+        """The token of the lease that was taken last."""
         self.cancelled: Callable[[], bool] | None = None
         """Asked while checks run: the caller may not want them any more."""
 
@@ -93,9 +95,9 @@ class Looked:
             return ()
 
     def _leased(self) -> str:
-        """The step of the caller's lease, by its token, else by the worktree that it stands in."""
+        """The step of the caller's lease: just taken, known by its token, else by the worktree that it stands in."""
         held = self.state.leases.values()
-        own = queries.leased_step(self.state, self._wired.settings.token) if held else ""
+        own = queries.leased_step(self.state, self._taken or self._wired.settings.token) if held else ""
         return own or next((one.step for one in held if one.worktree and self._wired.place.is_in(one.worktree)), "")
 
     def status(self) -> dict[str, Any]:

@@ -230,7 +230,7 @@ class Workflow(HandedIn):
         place = self._worktree(path, worktree)
         self.execute(cmd.StartAgent(role, path, ttl, key=key, place=place), **how)
         lease = next((lease for lease in self.state.leases.values() if lease.key == key), None)
-        token = f"{lease.token}-{secret}" if lease else ""
+        token = self._taken = f"{lease.token}-{secret}" if lease else ""
         if lease is not None and lease.worktree:
             self._enter(lease, token)
         if lease is not None and path and self._wired.place.repository:

@@ -264,7 +264,10 @@ def test_a_change_is_recorded_as_an_agents_through_mcp(house):
             (remedies.start("dev", "a.md", fresh=True),),
             'start_workflow {"workflow": "dev", "subject": "a.md", "fresh": true}',
         ),
-        ((remedies.start("dev", "a.md", branch="b"),), "in a shell: holdfast start dev a.md --branch b"),
+        (
+            (remedies.start("dev", "a.md", branch="b"),),
+            'start_workflow {"workflow": "dev", "subject": "a.md", "branch": "b"}',
+        ),
         ((remedies.doctor(),), "in a shell: holdfast doctor"),
         (
             (remedies.unblock("draft"),),

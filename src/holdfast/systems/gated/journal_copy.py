@@ -216,8 +216,9 @@ def _brought(wired: Wired, worktree: str, state: State) -> list[Check]:
 
     What a definition of the project's own says is trusted with that, when it is to run.
     """
-    here = _checks(wired.store.load(state.ulid)) if wired.store.has(state.ulid) else []
-    checks = [check for check in _checks(state) if check not in here]
+    brought = _checks(state)
+    here = _checks_here(wired, state) if brought else []
+    checks = [check for check in brought if check not in here]
     if not checks:
         return []
     from holdfast.checks import tooling
@@ -236,6 +237,14 @@ def _brought(wired: Wired, worktree: str, state: State) -> list[Check]:
         if not any((tool.run, tool.folder) == (one.run, one.folder) for tool in own) and one not in found:
             found.append(one)
     return found
+
+
+def _checks_here(wired: Wired, state: State) -> list[Check]:
+    """None where the journal here cannot be read: the copy may be there to mend it."""
+    try:
+        return _checks(wired.store.load(state.ulid)) if wired.store.has(state.ulid) else []
+    except Broken:
+        return []
 
 
 def _checks(state: State) -> list[Check]:
