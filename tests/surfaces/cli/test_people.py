@@ -54,7 +54,8 @@ def test_a_role_does_not_make_a_person(project):
 def test_a_person_sees_what_is_approved_and_says_yes(project):
     ready(project)
     answer = project.people_ok("approve", "sign-off", says="y")
-    assert "plan  plan.md" in answer.out
+    assert "plan: plan.md" in answer.out
+    assert "    | the plan\n" in answer.out
     assert "Approve sign-off? [y/N]" in answer.out
     assert project.step("sign-off") == "done"
 
