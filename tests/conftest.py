@@ -12,7 +12,10 @@ pytest_plugins = ("tests.tiers",)
 
 pytest.register_assert_rewrite("tests.faults.project", "tests.faults.tracing")
 
-FOREIGN = ("CLAUDECODE", "CLAUDE_", "CODEX_", "GIT_", "HOLDFAST_", "OPENCODE", "PYTHONDONTWRITEBYTECODE", "XDG_")
+FOREIGN = (
+    *("CLAUDECODE", "CLAUDE_", "CODEX_", "OPENCODE"),
+    *("GIT_", "HOLDFAST_", "MAKEFLAGS", "PYTHONDONTWRITEBYTECODE", "XDG_"),
+)
 
 
 @pytest.fixture(autouse=True, scope="session")

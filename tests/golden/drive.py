@@ -28,7 +28,20 @@ from tests.forked import terminal
 
 ENTRY = "holdfast.surfaces.cli.main"
 PATIENCE_SECONDS = 120
-FOREIGN = ("CLAUDE", "CODEX", "COPILOT", "CURSOR", "GEMINI", "GH_", "GIT", "HOLDFAST", "OPENCODE", "PYTEST", "XDG_")
+FOREIGN = (
+    "CLAUDE",
+    "CODEX",
+    "COPILOT",
+    "CURSOR",
+    "GEMINI",
+    "GH_",
+    "GIT",
+    "HOLDFAST",
+    "MAKE",
+    "OPENCODE",
+    "PYTEST",
+    "XDG_",
+)
 PROTOCOL = "2025-06-18"
 
 
