@@ -328,14 +328,13 @@ def unchanged(path: str, progress: Progress, facts: Facts) -> list[str]:
     """The files of a step that have to change before it is handed in again, where none of them has."""
     sent_back = progress.sent_back if progress.status in (lifecycle.PENDING, lifecycle.ACTIVE) else {}
     known, now = progress.turned_down, _hashes(path, progress, facts)
-    same = [name for name, seen in now.items() if seen in (sent_back.get(name), *known.get(name, ()))]
-    if not sent_back or {*same} != {*sent_back} or {*now} != {*sent_back}:
-        return []
-    return (
-        [progress.artifacts[name].path for name in same if name in progress.artifacts]
-        if path in facts.hand_ins
-        else same
+    is_same = now.keys() == sent_back.keys() and all(
+        seen in (sent_back[name], *known.get(name, ())) for name, seen in now.items()
     )
+    if not sent_back or not is_same:
+        return []
+    artifacts = progress.artifacts if path in facts.hand_ins else {}  # their names say less than their files
+    return [artifacts[name].path if name in artifacts else name for name in now]
 
 
 def unchanged_because(path: str, progress: Progress, names: list[str], facts: Facts) -> str:
