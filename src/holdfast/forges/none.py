@@ -31,7 +31,7 @@ class NoForge:
     def _refused(self, *_: object, **__: object) -> NoReturn:
         raise self.refusal
 
-    default_branch = find = get = reviews = comments = threads = _refused
+    default_branch = find = get = describe = reviews = comments = threads = _refused
 
     def open(self, branch: str, base: str, title: str, body: str) -> NoReturn:
         remedy, facts = line(self.typed(branch, title, base)), {"branch": branch, "page": self.page(branch, base)}

@@ -10,13 +10,14 @@ from holdfast.errors import HoldfastError
 
 
 class PullRequest(Value):
-    """A pull request; `head` and `base` are branches, `state` is open, closed or merged."""
+    """A pull request; `head` and `base` are branches, `state` is open, closed or merged, `body` is its description."""
 
     number: int
     url: str
     state: str
     head: str
     base: str
+    body: str = ""
 
 
 OWN = "APPROVED_BY_AUTHOR"
@@ -103,6 +104,9 @@ class Forge(Protocol):
 
         One that is open is returned as it is, so that a repetition after a crash or a timeout opens no second one.
         """
+
+    def describe(self, number: int, body: str) -> None:
+        """Replace the description of a pull request. A repetition changes nothing."""
 
     def reviews(self, number: int) -> tuple[Review, ...]:
         """Every review, the oldest first."""

@@ -41,9 +41,9 @@ def commit(one: Mapping[str, Any], name: str) -> str:
     return found
 
 
-def words(one: Mapping[str, Any]) -> str:
+def words(one: Mapping[str, Any], name: str = "body") -> str:
     """What somebody wrote, which may be nothing."""
-    return "" if one.get("body") is None else text(one, "body")
+    return "" if one.get(name) is None else text(one, name)
 
 
 def text(one: Mapping[str, Any], name: str) -> str:

@@ -102,6 +102,13 @@ class RestForge:
             raise self._refusal(answer, what)
         return self._understood(what, lambda: read(plainjson.parse(answer.body)))
 
+    def _describe(self, method: str, number: int, path: str, asked: Mapping[str, str]) -> None:
+        """Change the description of a pull request: sent again after a fault, it does no harm."""
+        require_number(number)
+        for words in asked.values():
+            checked_text(words.strip() or "none", "body", BODY_LIMIT)
+        self._looked(method, path, f"the description of pull request {number}", plainjson.compact(asked).encode())
+
     def _listed(self, path: str, what: str, asked: Mapping[str, str | list[str]] | None = None) -> list[Any]:
         """Every page of a list. Of the link to the next one only the question is taken: path and host stay ours."""
         from functools import partial

@@ -27,6 +27,7 @@ class OnGitHub:
         "pulls/list": "find",
         "pulls/create": "create",
         "pulls/get": "get",
+        "pulls/update": "describe",
         "HoldfastDefaultBranch": "default branch",
         "issues/create": "issue",
     }
@@ -74,6 +75,7 @@ class OnGitLab:
         "merge_requests/list": "find",
         "merge_requests/create": "create",
         "merge_requests/get": "get",
+        "merge_requests/update": "describe",
         "projects/get": "default branch",
         "issues/create": "issue",
     }

@@ -23,7 +23,7 @@ def test_there_is_none_before_one_is_opened(stage, client, server):
 def test_a_created_one_is_there_with_its_words_and_is_found_again(stage, client, server):
     body = "It creaked.\n\n`$HOME` {owner} :repo größer 🚪\n"
     made = client.open(BRANCH, "main", "Mend the “door” & $HOME", body)
-    assert made == PullRequest(1, stage.page, "open", BRANCH, "main")
+    assert made == PullRequest(1, stage.page, "open", BRANCH, "main", body)
     (kept,) = server.opened
     assert (kept.title, kept.body, kept.base, kept.head) == ("Mend the “door” & $HOME", body, "main", BRANCH)
     assert client.find(BRANCH) == client.find(BRANCH, "main") == client.get(1) == made
@@ -33,6 +33,22 @@ def test_a_repetition_opens_no_second_one(stage, client, server):
     first = client.open(BRANCH, "main", "Mend the door", "")
     assert client.open(BRANCH, "main", "In other words", "") == first
     assert asked(stage) == ["find", "create", "find"]
+
+
+def test_a_description_is_replaced_and_nothing_else(stage, client, server):
+    client.open(BRANCH, "main", "Mend the door", "It creaked.")
+    client.describe(1, "It is mended: größer 🚪\n")
+    (kept,) = server.opened
+    assert (kept.title, kept.body, kept.state) == ("Mend the door", "It is mended: größer 🚪\n", "OPEN")
+    assert client.get(1).body == "It is mended: größer 🚪\n"
+    assert asked(stage) == ["find", "create", "describe", "get"]
+
+
+def test_a_fault_of_the_forge_is_no_reason_to_leave_a_description_old(client, server):
+    client.open(BRANCH, "main", "Mend the door", "It creaked.")
+    server.faults.append(Fault(status=502))
+    client.describe(1, "It is mended.")
+    assert [one.body for one in server.opened] == ["It is mended."]
 
 
 def test_one_into_another_base_does_not_stand_in_for_it(client, server):
@@ -59,10 +75,11 @@ def test_the_newest_of_several_is_found(client, server):
     assert client.find(BRANCH).number == 2
 
 
-@pytest.mark.parametrize("what", ["get", "reviews", "comments", "threads"])
+@pytest.mark.parametrize("what", ["get", "describe", "reviews", "comments", "threads"])
 def test_a_number_that_no_pull_request_has_is_not_found(client, what):
+    more = ("It is mended.",) if what == "describe" else ()
     with pytest.raises(NotFound) as caught:
-        getattr(client, what)(99)
+        getattr(client, what)(99, *more)
     assert caught.value.code == "forge_not_found"
     assert "pull request 99" in caught.value.message
 

@@ -142,6 +142,9 @@ class GitHub(Loopback):
                 return self.page_of(found, "/repositories/1296269/pulls", asked, 30)
             case "pulls/get":
                 return Reply(200, self._shown(self.opened[number - 1], example))
+            case "pulls/update":
+                self.opened[number - 1].body = json.loads(body)["body"]
+                return Reply(200, self._shown(self.opened[number - 1], example))
             case "pulls/create":
                 return self._created(json.loads(body), example)
             case "issues/create":

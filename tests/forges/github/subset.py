@@ -23,6 +23,7 @@ OPERATIONS = (
     ("/repos/{owner}/{repo}/pulls", "get"),
     ("/repos/{owner}/{repo}/pulls", "post"),
     ("/repos/{owner}/{repo}/pulls/{pull_number}", "get"),
+    ("/repos/{owner}/{repo}/pulls/{pull_number}", "patch"),
     ("/repos/{owner}/{repo}/pulls/{pull_number}/reviews", "get"),
     ("/repos/{owner}/{repo}/issues", "post"),
     ("/repos/{owner}/{repo}/issues/{issue_number}/comments", "get"),

@@ -156,7 +156,7 @@ class GitLab(Loopback):
             return self._objected(406, f"Accept {headers.get('Accept')}")
         if body and headers.get_content_type() != "application/json":
             return self._objected(415, f"Content-Type {headers.get('Content-Type')}")
-        if bool(body) != (method == "POST"):
+        if bool(body) != (method in ("POST", "PUT")):
             return self._objected(400, f"{method} with {len(body)} bytes")
         if headers.get("Authorization") != f"Bearer {self.token}":
             return Reply(401, {"message": "401 Unauthorized"})
@@ -230,6 +230,9 @@ class GitLab(Loopback):
                 found = [self._shown(one) for one in reversed(self.opened) if _is_asked(one, asked)]
                 return self.page_of(found, f"{self.root}{path}", asked)
             case "merge_requests/get":
+                return Reply(200, self._shown(self.opened[number - 1]))
+            case "merge_requests/update":
+                self.opened[number - 1].body = json.loads(body)["description"]
                 return Reply(200, self._shown(self.opened[number - 1]))
             case "merge_requests/create":
                 return self._created(json.loads(body), full)

@@ -47,7 +47,7 @@ def asked(server, method, path, body=None, **headers):
 @pytest.mark.parametrize(
     ("request_", "complaint"),
     [
-        (("PUT", REQUESTS), "no operation PUT"),
+        (("DELETE", REQUESTS), "no operation DELETE"),
         (("GET", "/projects/1"), "no API at"),
         (("GET", f"{PROJECT}/pulls"), "no operation GET"),
         (("GET", "/api/v4/projects/octo-org/octo-repo/merge_requests"), "no operation GET"),

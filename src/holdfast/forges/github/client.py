@@ -64,6 +64,9 @@ class Client(RestForge):
         answer = self._looked("GET", f"{self._path}/pulls/{number}", what)
         return self._understood(what, lambda: documents.pull_request(plainjson.parse(answer.body)))
 
+    def describe(self, number: int, body: str) -> None:
+        self._describe("PATCH", number, f"{self._path}/pulls/{number}", {"body": body})
+
     def _create(self, branch: str, base: str, title: str, body: str, what: str) -> PullRequest:
         asked = {"title": title, "head": self._named_head(branch), "base": base, "body": body}
         if self.is_fork and self._head.owner == self._repository.owner:

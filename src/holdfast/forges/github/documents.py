@@ -31,7 +31,7 @@ def pull_request(one: Mapping[str, Any]) -> PullRequest:
     if state not in ("open", "closed"):
         raise ValueError(f"a pull request that is {state!r}")
     state = state if one.get("merged_at") is None else "merged"
-    return PullRequest(number, url, state, text(one["head"], "ref"), text(one["base"], "ref"))
+    return PullRequest(number, url, state, text(one["head"], "ref"), text(one["base"], "ref"), words(one))
 
 
 def issue(one: Mapping[str, Any]) -> str:

@@ -58,6 +58,9 @@ class Client(RestForge):
         found = self._request(number, "", f"pull request {number}")
         return self._understood(f"pull request {number}", lambda: documents.merge_request(found))
 
+    def describe(self, number: int, body: str) -> None:
+        self._describe("PUT", number, f"{self._path}/merge_requests/{number}", {"description": body})
+
     def _create(self, branch: str, base: str, title: str, body: str, what: str) -> PullRequest:
         asked: dict[str, object] = {
             "source_branch": branch,

@@ -26,7 +26,8 @@ def merge_request(one: Mapping[str, Any]) -> PullRequest:
     state = _STATES.get(text(one, "state"))
     if state is None:
         raise ValueError(f"a merge request that is {one['state']!r}")
-    return PullRequest(number, url, state, text(one, "source_branch"), text(one, "target_branch"))
+    ends = text(one, "source_branch"), text(one, "target_branch")
+    return PullRequest(number, url, state, *ends, words(one, "description"))
 
 
 def is_from(one: Mapping[str, Any], project: int | None) -> bool:

@@ -78,9 +78,11 @@ def settle(wired: Wired, before: State | None, after: State, summary: str = "") 
 
 def _sent(wired: Wired, before: State | None, after: State) -> tuple[str, ...]:
     """What people decided is pushed at once, where the remote has the branch; otherwise `feature continue` pushes."""
-    from holdfast.systems.gated.delivery import clones
+    from holdfast.systems.gated.delivery import clones, pull_request
 
-    return clones.send(wired, after) if clones.decided(before, after) else ()
+    if not clones.decided(before, after):
+        return ()
+    return (*clones.send(wired, after), *pull_request.describe(wired, after))
 
 
 def _set_aside(wired: Wired, before: State | None, after: State) -> None:

@@ -17,7 +17,7 @@ from holdfast.documents.lens.fields import object_in
 from holdfast.errors import Refused, UsageError
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, subject, words, workspace
-from holdfast.systems.gated.delivery import clones, handing_over
+from holdfast.systems.gated.delivery import clones, handing_over, pull_request
 from holdfast.systems.gated.delivery.going_on import require_heard
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
@@ -56,7 +56,8 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     why = {True: "it is a repository of its own", False: "no commit has it as it is"}
     said += [f"{path} stays: {why[path.endswith('/')]}" for path in kept]
     ended = f"{workflow.id} is finalized" + ("" if kept else f", and {words.home(state)} is deleted")
-    return (*said, ended, *handing_over.pushed(wired, workflow.state))
+    pushed = handing_over.pushed(wired, workflow.state)
+    return (*said, ended, *pushed, *pull_request.describe(wired, workflow.state))
 
 
 def _publish(

@@ -20,11 +20,9 @@ from holdfast.errors import Refused
 from holdfast.forges.port import Forge
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
-from holdfast.machine import configuration
 from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
-from holdfast.systems.gated.delivery import clones, confirmation
-from holdfast.systems.gated.delivery.description import body
+from holdfast.systems.gated.delivery import clones, confirmation, pull_request
 from holdfast.systems.seam import publishing
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
@@ -52,7 +50,8 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
         raise wired.branch_mismatch(state)
     said = clones.require_current(wired, state)
     told = _gone_on(wired, workflow, repository, how)
-    return (*said, *told, *clones.send(wired, workflow.state))
+    sent = clones.send(wired, workflow.state)
+    return (*said, *told, *sent, *pull_request.describe(wired, workflow.state))
 
 
 def _gone_on(
@@ -74,7 +73,7 @@ def _gone_on(
         return (*said, *workflow.begin(at, **how).said)
     if state.step(at).status != lifecycle.WAITING:
         return (*said, *workspace.wanted(wired, state, at))
-    forge = _forge(wired, state)
+    forge = pull_request.forge_of(wired, state)
     if isinstance(forge, str):
         by_hand = told((remedies.approve(at), remedies.reject(at)), wired.scope(state.ulid).replace(person=True))
         return (*said, f"{at} waits for a person, who types {by_hand} ({forge})")
@@ -85,7 +84,7 @@ def _confirmed(wired: Wired, workflow: Workflow) -> tuple[str, ...]:
     """Approvals that another clone heard on the pull request count here once the forge says the same."""
     state, claimed = workflow.state, confirmation.claimed(workflow)
     number = state.context.get("pr_number")
-    forge = _forge(wired, state) if claimed and isinstance(number, int) else ""
+    forge = pull_request.forge_of(wired, state) if claimed and isinstance(number, int) else ""
     if isinstance(forge, str) or not isinstance(number, int):
         return ()
     repository, base = wired.repository(state.worktree), wired.place.base(state.worktree)
@@ -145,7 +144,7 @@ def _still_said(workflow: Workflow, forge: Forge, number: int) -> Heard:
 def require_heard(wired: Wired, workflow: Workflow) -> None:
     """Refuses to end a feature while its pull request has remarks that nobody heard."""
     number = workflow.state.context.get("pr_number")
-    forge = _forge(wired, workflow.state) if isinstance(number, int) else ""
+    forge = pull_request.forge_of(wired, workflow.state) if isinstance(number, int) else ""
     if isinstance(forge, str) or not isinstance(number, int) or forge.get(number).state != "open":
         return
     found = _still_said(workflow, forge, number)
@@ -165,23 +164,6 @@ def _asked_again(
     _as_people(wired, workflow, cmd.Together((asked, *later, heard_up_to)), "reviewers", forge, **how)
     said = f"changes of {found.earliest} are asked for on the pull request, and it is worked on again with all after it"
     return (*workflow.said, said, *found.aside)
-
-
-def _forge(wired: Wired, state: State) -> Forge | str:
-    """The forge that the branch is pushed to; or why people decide by Holdfast's own commands alone."""
-    place = wired.place
-    has_branch = git.find(place.base(state.worktree)) is not None and state.branch
-    if not has_branch or not configuration.uses_pull_requests(place.root):
-        return f"{configuration.CONFIG} says that no pull request is used"
-    forge = wired.forge(state.worktree, strict=True)
-    why = forge.refusal
-    if why is None:
-        return forge
-    if forge.name == "none":
-        return why.message
-    if state.context.get("pr_number"):
-        raise why
-    return f"{why.message}: {why.remedy}"
 
 
 def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapping[str, Any]) -> tuple[str, ...]:
@@ -255,7 +237,7 @@ def _opened(workflow: Workflow, repository: git.Repository, forge: Forge, how: M
     base = git_changes.default_branch(repository)
     if not base:
         raise _no_base(branch)
-    made = forge.open(branch, base, f"[Feature] {state.title or state.subject}"[:256], body(state))
+    made = pull_request.opened(forge, state, base)
     workflow.execute(cmd.Record({"pr_url": made.url, "pr_number": made.number}), **how)
     _pushed(repository, branch)
     return (*workflow.said, f"pull request {made.url}")
