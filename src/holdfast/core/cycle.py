@@ -105,7 +105,7 @@ def sent_back(before: Progress, event: ev.Moved) -> Mapping[str, str]:
     failed = event.move == "failed" and "violations" in event.data and not event.blames
     asked = event.move == "reopened" and event.feedback and not before.sent_back
     if failed or asked or event.move in ("revised", "rejected"):
-        return {name: artifact.hash for name, artifact in before.artifacts.items()}
+        return {name: artifact.content for name, artifact in before.artifacts.items()}
     return before.sent_back
 
 

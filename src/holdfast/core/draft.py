@@ -155,7 +155,8 @@ class Draft:
         for name, (file, content, size) in found.parts.items():
             before = known.get(name)
             if before is None or (before.path, before.hash) != (file, content):
-                self.emit(ev.Produced(path, name, Artifact(file, content, self.facts.now, size)))
+                said = found.said.get(name, "")
+                self.emit(ev.Produced(path, name, Artifact(file, content, self.facts.now, size, said)))
         for name in known:
             if name not in found.parts:
                 self.emit(ev.Dropped(path, name))
@@ -169,4 +170,5 @@ class Draft:
             content, size = seen
             known = self.state.step(path).artifacts.get(name)
             if known is None or (known.path, known.hash) != (file, content):
-                self.emit(ev.Produced(path, name, Artifact(file, content, self.facts.now, size)))
+                said = self.facts.said.get(file, "")
+                self.emit(ev.Produced(path, name, Artifact(file, content, self.facts.now, size, said)))

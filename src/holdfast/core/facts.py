@@ -19,14 +19,20 @@ class HandIn(Value):
 
     parts: Mapping[str, tuple[str, str, int]] = {}
     """By name: the file, or what else it is, its hash and its size."""
+    said: Mapping[str, str] = {}
+    """By name: the hash of the words, white space aside, of parts that are text."""
     lacking: tuple[tuple[str, str, str], ...] = ()
     """The required outputs that are not there yet, or are no work yet: name, file, and what is wrong with it."""
     copied: tuple[str, ...] = ()
     """The required outputs that are as they were copied here before the work began."""
     changes: bytes = b""
     """What the branch itself changes, file by file, where that is a part."""
+    since: str = ""
+    """The commit that these changes are compared with."""
     loose: tuple[str, ...] = ()
     """The files of it that are in no commit yet."""
+    without_code: bool = False
+    """Whether the work is code, and the branch changes none."""
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -42,6 +48,8 @@ class Facts(Value):
     hashes: Mapping[str, tuple[str, int] | None] = {}
     blank: tuple[str, ...] = ()
     """Those of these files in which nothing is written."""
+    said: Mapping[str, str] = {}
+    """The hashes of the words of these files, white space aside, where they are text."""
     hand_ins: Mapping[str, HandIn] = {}
     """What single steps hand in, where their system says so."""
     tree: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Container, Sequence
 
-from holdfast.core import cycle, lifecycle, remedies
+from holdfast.core import cycle, lifecycle, remedies, unchanged
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.facts import Facts
 from holdfast.core.provenance import LOST, NO_TEST, NOT_STARTED, UNREAD
@@ -32,10 +32,8 @@ DECISIONS = ("'## Decision: APPROVED'", "'## Decision: NEEDS_REVISION'")
 """The line that decides in a file that holds a review."""
 _WAYS = ("", "none", "run", "report")
 _NO_WAYS = ("", "none")
-MEND = "mend it, then"
-"""What comes before the command where something failed or was asked for."""
 _MEND = {"fails": "mend the test, then", "passes": "mend the work, then"}
-"""The same where a test has to fail or to pass."""
+"""What comes before the command where a test has to fail or to pass."""
 REVIEWED = (lifecycle.IN_REVIEW, lifecycle.WAITING)
 """Where what was handed in is what people and reviewers decide about."""
 READ = "read it, then"
@@ -217,6 +215,24 @@ def approving(step: Step, path: str, *, renewing: bool = False) -> Remedy:
     return remedies.approve(path, variant=variant, sign=Blank("KEY") if policy(step) == "signed" else "")
 
 
+def outdated(state: State, path: str, facts: Facts) -> list[Unmet]:
+    """The checks of finished code that did not run on it as it is now: to approve it again is to rely on them.
+
+    Once a later step with code has begun, they are that step's.
+    """
+    step, progress = state.plan.step(path), state.step(path)
+    after = state.plan.children("")[state.plan.children("").index(path) + 1 :] if step.code else ()
+    if not step.code or any(state.plan.step(p).code and state.step(p).status != lifecycle.PENDING for p in after):
+        return []
+    lacking = ((one.name, check_verdict(one, progress, facts)) for one in step.checks)
+    said = {"failed": "failed", "stale": "passed before the work changed"}
+    return [
+        Unmet("check", name, f"the check {name!r} {said[verdict]}", (remedies.check(name, step=path),))
+        for name, verdict in lacking
+        if verdict in said
+    ]
+
+
 def reviewing(step: Step, path: str) -> Remedy:
     """The command that says what a review found, in the role that the gate asks for."""
     by = step.review.by if step.review else ()
@@ -255,14 +271,14 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     found = []
     hand_in = facts.hand_ins.get(path)
     unnamed = [name for name in step.outputs if name not in progress.artifacts] if hand_in is None else []
-    done = (remedies.done(path, outputs=unnamed, text=MEND if to_change(step, progress, facts) else ""),)
+    done = (remedies.done(path, outputs=unnamed, text=remedies.MEND if to_change(step, progress, facts) else ""),)
     undone = is_undone(step, progress)
     if undone:
         by_hand = facts.by_hand if step.action == "pull_request" else ()
         said = _UNDONE.get(step.action, f"the action {step.action!r} has not run")
         found.append(Unmet("action", step.action, said, by_hand or done))
     lacking = [check for check in step.checks if check_verdict(check, progress, facts) != "passed"]
-    by_done = all(is_runnable(check, path, facts) for check in lacking)
+    by_done = progress.status not in REVIEWED and all(is_runnable(check, path, facts) for check in lacking)
     for check in lacking if not undone or step.action != "pull_request" else ():
         verdict = check_verdict(check, progress, facts)
         way = "run" if check.run else facts.bindable.get((path, check.name), "")
@@ -288,10 +304,10 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
             whose = "the project has" if not way else "the configuration says that there is"
             said = f"counts only when Holdfast runs it, and {whose} no {check.uses} command"
         found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", how, reason))
-    same = [] if progress.data.get(UNCHANGED) else unchanged(path, progress, facts)
+    same = [] if progress.data.get(UNCHANGED) else unchanged.files(path, progress, facts)
     if same:
-        because = unchanged_because(path, progress, same, facts)
-        found.append(Unmet("unchanged", path, because, (done[0].replace(text=MEND),)))
+        because = unchanged.because(path, progress, same, facts)
+        found.append(Unmet("unchanged", path, because, (done[0].replace(text=remedies.MEND),)))
     found += blank(step, progress, facts, done if progress.status == lifecycle.ACTIVE else ())
     if hand_in and hand_in.loose:
         commit = remedies.named("commit", {"task": path, "message": remedies.TEXT})
@@ -299,7 +315,7 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     for name, file, why in hand_in.lacking if hand_in else ():
         found.append(Unmet("output", name, f"{file} {why}", (done[0].replace(text="write it, then"),)))
     if hand_in and hand_in.copied and not progress.data.get(UNCHANGED):
-        found.append(Unmet("output", hand_in.copied[0], copied_because(hand_in.copied), as_it_is(path)))
+        found.append(Unmet("output", hand_in.copied[0], unchanged.copied_because(hand_in.copied), unchanged.ways(path)))
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
 
 
@@ -312,47 +328,6 @@ def blank(step: Step, progress: Progress, facts: Facts, then: tuple[Remedy, ...]
         for name, file in named.items()
         if file in facts.blank
     ]
-
-
-def copied_because(files: tuple[str, ...]) -> str:
-    return f"{' and '.join(files)} {'is' if len(files) == 1 else 'are'} as copied from the project's documents"
-
-
-def as_it_is(path: str) -> tuple[Remedy, Remedy]:
-    """The ways on from work that is as it was: another one is handed in, or the reason why not."""
-    unchanged = remedies.done(path, given={"unchanged": remedies.REASON}, text="if it is right as it is")
-    return remedies.done(path, text=MEND), unchanged
-
-
-def unchanged(path: str, progress: Progress, facts: Facts) -> list[str]:
-    """The files of a step that have to change before it is handed in again, where none of them has."""
-    sent_back = progress.sent_back if progress.status in (lifecycle.PENDING, lifecycle.ACTIVE) else {}
-    known, now = progress.turned_down, _hashes(path, progress, facts)
-    is_same = now.keys() == sent_back.keys() and all(
-        seen in (sent_back[name], *known.get(name, ())) for name, seen in now.items()
-    )
-    if not sent_back or not is_same:
-        return []
-    artifacts = progress.artifacts if path in facts.hand_ins else {}  # their names say less than their files
-    return [artifacts[name].path if name in artifacts else name for name in now]
-
-
-def unchanged_because(path: str, progress: Progress, names: list[str], facts: Facts) -> str:
-    verb = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
-    if any(now != progress.sent_back.get(name) for name, now in _hashes(path, progress, facts).items()):
-        return f"{verb} as in an earlier try that {'failed' if cycle.is_failure(progress) else 'was sent back'}"
-    since = "the last try failed" if cycle.is_failure(progress) else "changes were asked for"
-    return f"{verb} unchanged since {since}"
-
-
-def _hashes(path: str, progress: Progress, facts: Facts) -> dict[str, str]:
-    """What the work of a step that was sent back is now, without the files that are gone."""
-    whole = facts.hand_ins.get(path)
-    if whole is not None:
-        return whole.hashes
-    files = {name: one for name, one in progress.artifacts.items() if name in progress.sent_back}
-    now = {name: facts.hashes.get(one.path, (one.hash, 0)) for name, one in files.items()}
-    return {name: seen[0] for name, seen in now.items() if seen is not None}
 
 
 def is_lacking(check: Check) -> bool:
@@ -369,7 +344,7 @@ def is_runnable(check: Check, path: str, facts: Facts) -> bool:
 def _checking(check: Check, progress: Progress, way: str, *, failed: bool) -> tuple[Remedy, ...]:
     """The command that runs a check or says how it went, with the test that has to fail or that a run did not tell."""
     evidence = progress.evidence.get(check.name)
-    text = _MEND.get(check.test, MEND) if failed else ""
+    text = _MEND.get(check.test, remedies.MEND) if failed else ""
     if is_lacking(check) and way in _NO_WAYS:
         return remedies.equip(check.uses, is_listed=way == "none")
     if way != "run":

@@ -151,7 +151,9 @@ def _claimed_results(state: State) -> list[tuple[str, str]]:
 def _has_tree_evidence(state: State) -> bool:
     """Only then can evidence have become stale, and the tree costs several git processes."""
     open_steps = OPENED.of(state.progress).items()
-    if any(seen.tree and not seen.scope for _, step in open_steps for seen in step.evidence.values()):
+    code = [state.step(path) for path in state.plan.children("") if state.plan.step(path).code]
+    relied_on = [*(step for _, step in open_steps), *(code if not state.finalized else ())]
+    if any(seen.tree and not seen.scope for step in relied_on for seen in step.evidence.values()):
         return True
     taking = [p for p, _ in open_steps if p in state.plan and state.plan.step(p).action in ("commit", "pull_request")]
     if not taking:

@@ -226,11 +226,12 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         own = remedies.person(path, remedies.unblock(path, guided=True), gates.approving(step, path))
         return [gates.Unmet("escalated", path, f"escalated to a person: {progress.reason}", own, progress.reason)]
     if progress.status in lifecycle.FINISHED:
-        renewed = gates.people_unmet(state, path, facts) if progress.status == lifecycle.DONE else []
-        return [one for one in renewed if one.kind != "review"]
+        people = gates.people_unmet(state, path, facts) if progress.status == lifecycle.DONE else []
+        renewed = [one for one in people if one.kind != "review"]
+        return gates.outdated(state, path, facts) + renewed if renewed else []
     found = unmet_work(state, path, facts)
     if not found and progress.status == lifecycle.ACTIVE:
-        mend = gates.MEND if gates.to_change(step, progress, facts) else ""
+        mend = remedies.MEND if gates.to_change(step, progress, facts) else ""
         way = bare(state, path, facts, (remedies.done(path, text=mend),))
         return [gates.Unmet("done", path, "the work is under way", way)]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core import gates, lifecycle, remedies
+from holdfast.core import unchanged as unchanged_
 from holdfast.core.definition import Check, Step
 from holdfast.core.facts import Facts
 from holdfast.core.gates import Unmet
@@ -140,6 +141,12 @@ def task_blocked(path: str, why: Unmet) -> Refused:
     return Refused("task_blocked", said, remedy=why.remedies, facts={"step": path, "blocked": why.name})
 
 
+def phase_without_gates(step: str, first: str) -> Refused:
+    said = f"every phase has a review and an approval by a person, and {step} would have neither"
+    below = remedies.named("amend", {"add": step, "under": first}, text="add it below a phase")
+    return Refused("phase_without_gates", said, remedy=below, facts={"step": step})
+
+
 def gate_unmet(path: str, unmet: Sequence[Unmet]) -> Refused:
     said = f"the step {path} is not done: " + "; ".join(one.message for one in unmet)
     facts = {"step": path, "unmet": [{"kind": one.kind, "name": one.name, "remedy": one.remedies} for one in unmet]}
@@ -149,7 +156,7 @@ def gate_unmet(path: str, unmet: Sequence[Unmet]) -> Refused:
 def unchanged(path: str, because: str, files: Sequence[str]) -> Refused:
     """Work that failed, or that people asked to change, is handed in as it was."""
     said = f"the step {path} is not done: {because}"
-    return Refused("unchanged", said, remedy=gates.as_it_is(path), facts={"step": path, "files": list(files)})
+    return Refused("unchanged", said, remedy=unchanged_.ways(path), facts={"step": path, "files": list(files)})
 
 
 def artifact_missing(path: str, name: str, file: str) -> Refused:

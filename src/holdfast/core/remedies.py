@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TEXT, PATH, STEP, REASON = Blank("TEXT"), Blank("PATH"), Blank("STEP"), Blank("REASON")
 REPORT = Blank("--passed-or-failed")
+MEND = "mend it, then"
+"""What comes before the command where something failed or was asked for."""
 _PERSON = "person"
 CONFIG = ".holdfast/config.toml"
 _SETTLED = "once that is settled"

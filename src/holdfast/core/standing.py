@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
-from holdfast.core import gates, lifecycle, queries, record
+from holdfast.core import gates, lifecycle, queries, record, unchanged
 from holdfast.core.facts import Facts
 from holdfast.core.provenance import (
     BY,
@@ -227,6 +227,9 @@ class Standing:
                 if one.run_by == "engine" and (newest is None or one.at >= newest.at):
                     newest = one
                 found += [f"{path}: {said}" for said in remarks(one)] if SAME_RUN not in one.data else []
+            whole = self.facts.hand_ins.get(path)
+            if whole and whole.without_code and progress.status not in (lifecycle.PENDING, lifecycle.ACTIVE):
+                found.append(f"{path}: the branch changes no code")
             sha = str(progress.data.get(COMMIT) or "")
             found += [f"{path}: {said}" for said in of_commit(progress.data)]
             is_lost = sha in self.facts.unknown_commits and not self.state.bound(path)  # there it is still to come
@@ -290,8 +293,8 @@ class Standing:
         progress = state.step(self.step) if self.step else None
         is_told = progress is None or progress.data.get(UNCHANGED)
         step = self.step or ""
-        same = gates.unchanged(step, progress, self.facts) if progress and not is_told else []
-        return [gates.unchanged_because(step, progress, same, self.facts), *said] if progress and same else said
+        same = unchanged.files(step, progress, self.facts) if progress and not is_told else []
+        return [unchanged.because(step, progress, same, self.facts), *said] if progress and same else said
 
     @part
     def all_failures(self) -> list[str]:

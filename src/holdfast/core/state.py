@@ -74,6 +74,13 @@ class Artifact(Value):
     hash: str
     at: str
     size: int = 0
+    said: str = ""
+    """The hash of its words, white space aside; empty for what is no text."""
+
+    @property
+    def content(self) -> str:
+        """What tells whether it says something else than before."""
+        return self.said or self.hash
 
 
 class Evidence(Value):

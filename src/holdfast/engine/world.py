@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LARGEST_ARTIFACT = 1 << 30
 LARGEST_RESULT = 4 << 20
+_PROSE = (".md", ".markdown", ".txt", ".rst", ".adoc")
+"""Files in which white space says nothing."""
 
 
 class LocalWorld:
@@ -68,7 +70,7 @@ class LocalWorld:
         self._mistaken = mistaken
         self._hand_in = hand_in
         self._boot = ""
-        self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int, bool]]] = {}
+        self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int, bool, str]]] = {}
 
     def now(self) -> str:
         return moment.from_epoch(clock.seconds())
@@ -80,6 +82,7 @@ class LocalWorld:
             seen = {path: self._hash(os.path.join(base, path)) for path in needs.hashes}
             found["hashes"] = {path: one and one[:2] for path, one in seen.items()}
             found["blank"] = tuple(path for path, one in seen.items() if one and one[2])
+            found["said"] = {path: one[3] for path, one in seen.items() if one and one[3]}
         if needs.hand_ins:
             found["hand_ins"] = self._hand_ins(state, needs.hand_ins)
         if needs.tree:
@@ -272,8 +275,13 @@ class LocalWorld:
         seen = self._hash(path)
         return seen and seen[:2]
 
-    def _hash(self, path: str) -> tuple[str, int, bool] | None:
-        """The same, and whether nothing is in it but blanks."""
+    def said(self, path: str) -> str:
+        """The hash of the words of a file, white space aside; empty where it is no text."""
+        seen = self._hash(path)
+        return seen[3] if seen else ""
+
+    def _hash(self, path: str) -> tuple[str, int, bool, str] | None:
+        """The hash and the size, whether nothing is in it but blanks, and the hash of its words."""
         try:
             found = os.stat(path)
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
@@ -285,6 +293,16 @@ class LocalWorld:
             return None
         if content is None:
             return None
-        result = (digest(content), len(content), not content.strip())
+        result = (digest(content), len(content), not content.strip(), _said(path, content))
         self._hashes[path] = (stamp, result)
         return result
+
+
+def _said(path: str, content: bytes) -> str:
+    """The hash of the words of a document, so that a blank line more is no other document."""
+    if not path.lower().endswith(_PROSE):
+        return ""
+    try:
+        return digest(" ".join(content.decode().split()).encode())
+    except UnicodeDecodeError:
+        return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import lifecycle, queries, remedies
+from holdfast.core import gates, lifecycle, provenance, queries, remedies
 from holdfast.errors import HoldfastError
 from holdfast.project.workflow import Workflow
 
@@ -38,6 +38,34 @@ def about(workflow: Workflow, path: str) -> list[str]:
     told += [("unchanged", one) for one in brief.unchanged]
     told += [("not done", f"{step}, {said}") for step, said in brief.skipped.items()]
     return [f"{label}: {text[:LONGEST]}" for label, text in told if text]
+
+
+def checks(workflow: Workflow, path: str) -> list[str]:
+    """How the checks of the step went, and what else is to be known of how the work was proved."""
+    progress, facts = workflow.state.step(path), workflow.facts()
+    out = []
+    for name, one in progress.evidence.items():
+        is_old = one.passed and gates.is_stale(one, progress, facts)
+        word = gates.stale_because(one, progress) if is_old else "passed" if one.passed else "failed"
+        out.append(f"check {name} {word} ({provenance.how(one) or one.run_by}, {one.at})")
+    proof = [said for said in workflow.briefing().proof if not said.startswith(_others(workflow, path))]
+    return [*out, *(f"proof: {said}" for said in proof)]
+
+
+def _others(workflow: Workflow, path: str) -> tuple[str, ...]:
+    """How what is said of other steps begins."""
+    return tuple(f"{one}: " for one in workflow.state.plan.paths if one != path)
+
+
+def reviews(workflow: Workflow, path: str) -> list[str]:
+    """What reviewers found, and whether it was of something else than the work as it is now."""
+    progress, now = workflow.state.step(path), hashes(workflow, path)
+    out = []
+    for one in progress.verdicts[-3:]:
+        is_old = one.hashes and dict(one.hashes) != now
+        why = f": {one.feedback[:LONGEST]}" if one.feedback else ""
+        out.append(f"review: {one.verdict.replace('_', ' ')} by {one.by}{', before this change' if is_old else ''}{why}")
+    return out
 
 
 def declined(path: str) -> HoldfastError:

@@ -19,6 +19,7 @@ from holdfast.project.workflow import Workflow
 _LINES, _WIDE = 12, 160
 _DIFFERENT = 40
 _ARTIFACTS = 8
+_CHANGED = 60
 NOTHING = "It has no artifacts."
 
 
@@ -49,6 +50,7 @@ def lines(place: Place, workflow: Workflow, path: str, hashes: Mapping[str, str]
             continue
         is_told = whole is not None and digest(whole.changes) == now
         content = whole.changes if whole is not None and is_told else _sealed(os.path.join(base, file), now, path)
+        out += _overview(whole) if whole is not None and is_told else []
         last = before or _elsewhere(state, path, name)
         hashed = last.hashes.get(name, "") if last else ""
         old = approved.copy(place, workflow.ulid, hashed) if last else None
@@ -56,6 +58,20 @@ def lines(place: Place, workflow: Workflow, path: str, hashes: Mapping[str, str]
     if len(files) > most:
         out.append(f"and {len(files) - most} more")
     return [*out, ""]
+
+
+def _overview(whole: HandIn) -> list[str]:
+    """Every file that a branch changes, with how many lines, and the command that shows all of them."""
+    rows: list[str] = []
+    for section in (b"\n" + whole.changes).split(b"\ndiff ")[1:]:
+        name, _, body = section.partition(b"\n")
+        lines = body.split(b"\n")
+        counts = [(sign, sum(line.startswith(sign.encode()) for line in lines)) for sign in ("+", "-")]
+        told = "".join(f" {sign}{many}" for sign, many in counts if many) or (" deleted" if body == b"deleted" else "")
+        rows.append(os.fsdecode(name) + told)
+    more = f" and {len(rows) - _CHANGED} more" if len(rows) > _CHANGED else ""
+    listed = f"{len(rows)} file{'' if len(rows) == 1 else 's'}: {', '.join(rows[:_CHANGED])}{more}"
+    return [f"  {listed}", *([f"  git diff {whole.since[:12]} HEAD shows all of it"] if whole.since else [])]
 
 
 def _files(progress: Progress, whole: HandIn | None) -> dict[str, str]:

@@ -198,9 +198,105 @@ def test_what_changes_while_it_is_reviewed_is_handed_in_again(house):
     house.write(paths(HOME, FIRST)[0], "# Requirements\n\nSomething else.\n")
     house.opinion(FIRST, 1)
     assert "changed since it was handed in" in house.refused("review", FIRST)["message"]
-    house.ok("done", FIRST)
+    answer = house.ok("done", FIRST)
+    assert "review-1.md of 01-requirements was written before this was handed in" in answer.out + answer.err
+    assert house.agent("review", FIRST, "--json").error["code"] == "no_review"
+    house.opinion(FIRST, 1)
     house.ok("review", FIRST)
     assert house.phase(FIRST)["status"] == "user_review"
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_review_that_was_written_before_the_work_reviews_nothing(house, number):
+    house.begun()
+    house.opinion(FIRST, number)
+    house.ok("done", FIRST)
+    assert house.agent("review", FIRST, "--json").error["code"] == "no_review"
+    house.opinion(FIRST, 1, "Numbers")
+    house.ok("review", FIRST)
+    house.opinion(FIRST, 2)
+    house.make(FIRST, "Three doors.\n")
+    house.ok("done", FIRST)
+    assert house.agent("review", FIRST, "--json").error["code"] == "no_review"
+
+
+def test_a_blank_line_is_no_work(house):
+    house.started()
+    file = paths(HOME, FIRST)[0]
+    house.write(file, house.read(file).replace("\n", "\n\n") + "\n \n")
+    assert "is as copied" in house.refused("done", FIRST)["message"]
+    house.make(FIRST)
+    house.ok("done", FIRST)
+    house.opinion(FIRST, 1, "Numbers, please")
+    house.ok("review", FIRST)
+    house.write(file, house.read(file).replace("says.", "says. \n\n"))
+    assert house.refused("done", FIRST)["code"] == "unchanged"
+    house.write(file, house.read(file) + "Three.\n")
+    house.ok("done", FIRST)
+
+
+def test_a_merge_of_main_asks_for_the_tests_again_and_a_later_change_too(house):
+    house.up_to(TESTING)
+    house.on_main("other.txt", "Of others\n")
+    answer = house.person("approve", TESTING, "--yes")
+    assert (answer.code, "passed before the tree changed" in answer.out) == (3, True)
+    assert "holdfast check test" in answer.out
+    house.ok("check", "test")
+    house.approve(TESTING)
+    house.ok("begin", DOCS)
+    house.write("Makefile", "test:\n\t@false\n")
+    house.git("commit", "-q", "-am", "Break it")
+    answer = house.person("approve", TESTING, "--yes")
+    assert (answer.code, "the check 'test' passed before the work changed" in answer.out) == (3, True)
+    house.agent("check", "test", "--step", TESTING)
+    answer = house.person("approve", TESTING, "--yes")
+    assert (answer.code, "the check 'test' failed" in answer.out) == (3, True)
+    house.git("revert", "--no-edit", "HEAD")
+    house.write("src/key.py", "another = True\n")
+    house.git("commit", "-q", "-am", "Another key")
+    house.ok("check", "test", "--step", TESTING)
+    house.approve(TESTING)
+
+
+def test_a_branch_without_code_says_so_to_the_person(house):
+    house.up_to(CODE, "in_progress").ok("done", CODE)
+    house.opinion(CODE, 1)
+    house.ok("review", CODE)
+    said = "03-implementation: the branch changes no code"
+    assert said in house.person("approve", CODE, prompt="]", says="n").out
+    assert said in house.ok("status").out
+    assert said in house.ok("resume-packet").out
+
+
+def test_no_phase_is_added_that_nobody_reviews_and_approves(house):
+    house.begun()
+    refused = house.refused("amend", "--add", "zero", "--after", FIRST)
+    assert refused["code"] == "phase_without_gates"
+    asked = {"workflow_id": SLUG, "action": "add_step", "id": "zero", "step": "zero"}
+    with pytest.raises(HoldfastError):
+        tools.call(house.project("agent"), "change_plan", asked)
+    house.ok(*refused["remedies"][0]["command"].split()[1:])
+    assert list(house.state()["phases"]) == list(PHASES)
+
+
+def test_a_person_is_told_of_every_changed_file_and_of_tests_that_are_gone(house):
+    house.write("tests/test_door.py", "def test_door():\n    pass\n")
+    house.git("add", ".")
+    house.git("commit", "-q", "-m", "A test")
+    house.up_to(CODE, "in_progress")
+    house.make(CODE)
+    house.write("src/door.py", "".join(f"line {number}\n" for number in range(60)))
+    house.write("zz/deploy.py", "deploy()\n")
+    house.git("add", ".")
+    house.git("rm", "-q", "tests/test_door.py")
+    house.git("commit", "-q", "-m", "More")
+    house.ok("done", CODE)
+    house.opinion(CODE, 1)
+    house.ok("review", CODE)
+    shown = house.person("approve", CODE, prompt="]", says="n").out
+    assert "4 files: src/door.py +60, src/key.py +1, tests/test_door.py deleted, zz/deploy.py +1" in shown
+    assert "git diff " in shown
+    assert "03-implementation: 1 file of tests from before this workflow deleted" in shown
 
 
 def test_merging_main_makes_nothing_stale_and_a_changed_line_does(house):
@@ -219,6 +315,7 @@ def test_merging_main_makes_nothing_stale_and_a_changed_line_does(house):
     house.on_main("src/door.py", more)
     house.on_main("other.txt", "Of others\n")
     assert house.phase(CODE)["status"] == "user_review"
+    house.ok("check", "test")
     house.approve(CODE)
     house.on_main("another.txt", "Of others\n")
     assert house.agent("begin", TESTING).code == 0
@@ -234,6 +331,7 @@ def test_merging_main_makes_nothing_stale_and_a_changed_line_does(house):
     write_outputs(house.write, HOME, DOCS)
     refused = house.refused("done", DOCS)
     assert f"the approval of {TESTING} no longer holds" in refused["message"]
+    house.ok("check", "test", "--step", TESTING)
     answer = house.person("approve", TESTING, prompt="]", says="y")
     assert "+line 2" in answer.out
     assert "-line twenty" in answer.out.replace("+-line", "-line") or "line twenty" in answer.out

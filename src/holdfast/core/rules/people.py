@@ -112,6 +112,8 @@ def _renew(draft: Draft, command: cmd.Approve, step: Step) -> None:
         again = queries.reopening(draft.state, command.step)
         lacking = [gates.Unmet("output", name, f"{file} {why}", again) for name, file, why in whole.lacking]
         raise refusals.gate_unmet(command.step, lacking)
+    if outdated := gates.outdated(draft.state, command.step, draft.facts):
+        raise refusals.gate_unmet(command.step, outdated)
     _take(draft, command.step)
     if blank := gates.blank(step, draft.state.step(command.step), draft.facts):
         raise refusals.gate_unmet(command.step, blank)

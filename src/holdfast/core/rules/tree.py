@@ -21,6 +21,8 @@ def add_step(draft: Draft, command: cmd.AddStep) -> None:
     if command.after:
         draft.step(f"{command.above}/{command.after}" if command.above else command.after)
     new = f"{command.above}/{command.step.id}" if command.above else command.step.id
+    if draft.state.conduct.handed_whole and not command.above and not (command.step.review and command.step.approval):
+        raise refusals.phase_without_gates(new, plan.children("")[0])
     _amend(draft, plan.added(command.above, command.step, command.after), new, f"add {new}")
     draft.emit(ev.Amended("add", command.above, command.step, command.after))
 

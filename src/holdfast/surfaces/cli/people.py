@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.core import lifecycle, provenance, refusals, remedies
+from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.gates import policy
 from holdfast.core.remedy import Blank
 from holdfast.core.value import Any
@@ -101,12 +101,6 @@ def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str]) 
         out.append(style.yellow(escape(f"escalated: {progress.reason}")))
     shown = handed.lines(call.project.wired.place, workflow, path, hashes, _MOST)
     out += [f"  {escape(line)}" if line else "" for line in shown]
-    for name, evidence in progress.evidence.items():
-        passed = style.green("passed") if evidence.passed else style.red("failed")
-        seen = f"({provenance.how(evidence) or evidence.run_by}, {evidence.at})"
-        out.append(f"  check {escape(name)} {passed} {style.dim(escape(seen))}")
-    for verdict in progress.verdicts[-3:]:
-        word, why = verdict.verdict.replace("_", " "), f": {verdict.feedback[:300]}" if verdict.feedback else ""
-        out.append(f"  review: {escape(f'{word} by {verdict.by}{why}')}")
+    out += [f"  {escape(line)}" for line in (*approving.checks(workflow, path), *approving.reviews(workflow, path))]
     out += [f"  ↳ {escape(said[:300])}" for said in progress.feedback[-3:]]
     return "\n".join(out) + "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import lifecycle, provenance
+from holdfast.core import lifecycle
 from holdfast.core.value import Any
 from holdfast.plain.plainjson import spaced
 from holdfast.plain.terminal import escape
@@ -34,11 +34,7 @@ def picture(
         out.append(f"It was escalated: {progress.reason}. To approve is to override that.")
     if modifications:
         out.append(f"The agent says that you want these changes: {spaced(dict(modifications))}")
-    out += [
-        f"check {name}: {'passed' if one.passed else 'failed'} ({provenance.how(one) or one.run_by})"
-        for name, one in progress.evidence.items()
-    ]
-    out += [f"review: {one.verdict.replace('_', ' ')} by {one.by}" for one in progress.verdicts[-1:]]
+    out += [*approving.checks(workflow, path), *approving.reviews(workflow, path)]
     head = escape("\n".join(out), lines=True)
     files = escape("\n".join(handed.lines(project.wired.place, workflow, path, hashes)), lines=True)
     room = max(0, MOST - len(head))

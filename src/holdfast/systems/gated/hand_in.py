@@ -43,9 +43,10 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
     found = {name: path for name, path in named.items() if os.path.isfile(os.path.join(base, path))}
     found |= {_name(path): path for path in _files(base, f"{words.home(state)}/{phase}") if path not in named.values()}
     parts = {name: (path, *_hashed(wired, os.path.join(base, path))) for name, path in found.items()}
-    told, loose = b"", tuple[str, ...]()
+    told, since, loose, has_code = b"", "", tuple[str, ...](), True
     if state.plan.step(phase).code:
         rows = changes(wired, state, phase)
+        has_code = bool(rows and (isinstance(rows, Artifact) or rows[1]))
         if isinstance(rows, Artifact):
             parts[CODE] = (rows.path, rows.hash, rows.size)
         elif rows:
@@ -56,23 +57,28 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
                 told = content if len(content) <= LARGEST else b""
         if state.step(phase).status != lifecycle.DONE:
             loose = tuple(workspace.loose(wired, state, phase))
-    seeded = object_in(state.context, "seeded")
     lacking, copied = [], []
     for name, path in required.items():
         wrong, content = _wrong(wired, base, path)
         if wrong:
             lacking.append((name, path, wrong))
-        elif seeded.get(central.source_of(path.removeprefix(f"{words.home(state)}/"))) == digest(content):
+        elif _is_copied(wired, state, path, content):
             copied.append(path)
-    return HandIn(parts, tuple(lacking), tuple(copied), told, loose)
+    said = {name: wired.world.said(os.path.join(base, path)) for name, path in found.items()}
+    said = {name: one for name, one in said.items() if one}
+    return HandIn(parts, said, tuple(lacking), tuple(copied), told, since, loose, without_code=not has_code)
 
 
-def owned(wired: Wired, state: State, phase: str) -> frozenset[str] | None:
-    """What evidence of a phase with code is of: the changes of the branch; None where they cannot be told apart."""
-    rows = changes(wired, state, phase) if state.plan.step(phase).code else None
-    if rows is None or isinstance(rows, Artifact):
-        return None
-    return frozenset(f"{digest(section)} {path}" for path, section in rows[1].items())
+def _is_copied(wired: Wired, state: State, path: str, content: bytes) -> bool:
+    """Whether a document says what the project's own one said when the feature began, white space aside."""
+    source = central.source_of(path.removeprefix(f"{words.home(state)}/"))
+    seeded = object_in(state.context, "seeded").get(source)
+    if seeded is None or seeded == digest(content):
+        return seeded is not None
+    full = os.path.join(wired.place.base(state.worktree), source)
+    repository = git.find(wired.place.base(state.worktree))
+    known = [read_regular(full, LARGEST), git.head_blob(repository, full, state.head or "") if repository else None]
+    return any(one is not None and digest(one) == seeded and one.split() == content.split() for one in known)
 
 
 def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, bytes]] | Artifact | None:

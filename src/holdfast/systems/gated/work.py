@@ -44,7 +44,6 @@ WORK = Work(
     arrived=late(f"{__package__}.journal_copy", "take_over"),
     pulled=_pulled,
     hand_in=late(_HAND_IN, "hand_in"),
-    owned=late(_HAND_IN, "owned"),
     unmade=late(_WORKSPACE, "uncommitted"),
     after_commit=late(_WORKSPACE, "settle"),
     handed_in=late(_WORKSPACE, "wanted"),

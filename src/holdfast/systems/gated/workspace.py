@@ -71,9 +71,9 @@ def settle(wired: Wired, before: State | None, after: State, summary: str = "") 
     if words.is_deleted(after) or (before is not None and _shown(before) == _shown(after)):
         return ()
     phase, what = _what(before, after)
-    _set_aside(wired, before, after)
+    archived = _set_aside(wired, before, after)
     said = commit(wired, after, summary or what, phase)
-    return said or _sent(wired, before, after)
+    return (*archived, *(said or _sent(wired, before, after)))
 
 
 def _sent(wired: Wired, before: State | None, after: State) -> tuple[str, ...]:
@@ -85,14 +85,21 @@ def _sent(wired: Wired, before: State | None, after: State) -> tuple[str, ...]:
     return (*clones.send(wired, after), *pull_request.describe(wired, after))
 
 
-def _set_aside(wired: Wired, before: State | None, after: State) -> None:
-    """The review of what was changed and handed in again decides nothing any more: it goes to the archive."""
+def _set_aside(wired: Wired, before: State | None, after: State) -> tuple[str, ...]:
+    """A review that is older than what was handed in decides nothing: it goes to the archive, and is told."""
     base = wired.place.base(after.worktree)
+    said: tuple[str, ...] = ()
     for phase in after.plan.children("") if before else ():
-        was, now = before.step(phase).status if before else "", after.step(phase).status
-        reviews = f"{words.home(after)}/{phase}/reviews"
-        if (was, now) == (lifecycle.WAITING, lifecycle.IN_REVIEW) and central.is_there(base, reviews, folder=True):
-            _archive(os.path.join(base, reviews), wired.world.now())
+        assert before is not None
+        was, now = before.step(phase), after.step(phase)
+        reviews = f"{words.home(after)}/{phase}/{words.REVIEWS}"
+        is_new = was.status != lifecycle.IN_REVIEW or was.artifacts != now.artifacts
+        if now.status == lifecycle.IN_REVIEW and is_new and central.is_there(base, reviews, folder=True):
+            first = 0 if was.status == lifecycle.WAITING else max(words.iterations(after, phase), 1)
+            archived = _archive(os.path.join(base, reviews), wired.world.now(), first)
+            if was.status != lifecycle.WAITING and archived:
+                said += (f"{', '.join(archived)} of {phase} was written before this was handed in: archived",)
+    return said
 
 
 def bring_back(wired: Wired, state: State) -> None:
@@ -146,16 +153,23 @@ def _tidy(wired: Wired, state: State) -> None:
         remove(note)
 
 
-def _archive(folder: str, now: str) -> None:
-    listed = sorted(name for name in os.listdir(folder) if name.startswith("review-") and name.endswith(".md"))
+def _archive(folder: str, now: str, first: int = 0) -> list[str]:
+    """Moves the reviews from a number on into a folder of their own; their names."""
+    numbered = ((name, name.removeprefix("review-").removesuffix(".md")) for name in os.listdir(folder))
+    listed = sorted(
+        name
+        for name, number in numbered
+        if name.startswith("review-") and name.endswith(".md") and (not number.isdecimal() or int(number) >= first)
+    )
     if not listed:
-        return
+        return []
     stamp = moment.compact(now)
     names = (f"archived-{stamp}", *(f"archived-{stamp}-{number}" for number in range(2, 1000)))
     target = next(one for one in (os.path.join(folder, name) for name in names) if not os.path.lexists(one))
     os.mkdir(target)
     for name in listed:
         os.rename(os.path.join(folder, name), os.path.join(target, name))
+    return listed
 
 
 def commit(wired: Wired, state: State, summary: str = "", phase: str = "") -> tuple[str, ...]:
