@@ -428,3 +428,45 @@ def test_any_text_is_a_review_or_a_mistake(content):
     severe = {finding.severity for finding in review.findings} - {"minor"}
     assert review.decision == "needs_revision" or (review.decision == "approved" and not severe)
     assert len(review.feedback) <= 20_000
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "| Severity | Finding |\n|---|---|\n| CRITICAL | keys are logged |\n",
+        "| # | Severity | Finding |\n|---|---|---|\n| 1 | 🔴 Critical | keys are logged |\n",
+        "- **Critical:** keys are logged\n",
+        "- Critical: keys are logged\n",
+        "1. **Critical** keys are logged\n",
+        "Critical issue — keys are logged\n",
+        "### Critical issues\n\n- keys are logged\n",
+        "### 🔴 Critical (1)\n\nkeys are logged\n",
+        "**[BLOCKER]** keys are logged\n",
+        "### Blocking issues\n\n1. keys are logged\n",
+    ],
+)
+def test_a_severe_finding_counts_in_every_style(tmp_path, said):
+    file = tmp_path / "review-1.md"
+    file.write_text(f"## Decision: NEEDS_REVISION\n\n{said}")
+    assert review_file.read(str(file), "review-1.md").feedback == "[CRITICAL] keys are logged"
+    file.write_text(f"## Decision: APPROVED\n\n{said}")
+    with pytest.raises(UsageError) as caught:
+        review_file.read(str(file), "review-1.md")
+    assert "APPROVED has no CRITICAL finding" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "| Critical | 0 |\n|---|---|\n| Major | 0 |\n",
+        "### Critical issues\n\nNone.\n\n### Major issues\n\nNo major issues found.\n",
+        "Critical: none\n",
+        "The major part is done. Critical paths are tested.\n",
+        "- Critical paths are tested\n",
+        "## Major changes since the last review\n\nThe keys are hidden now.\n",
+    ],
+)
+def test_words_that_name_a_severity_and_no_finding_stop_no_approval(tmp_path, said):
+    file = tmp_path / "review-1.md"
+    file.write_text(f"## Decision: APPROVED\n\n{said}")
+    assert review_file.read(str(file), "review-1.md").findings == ()

@@ -119,7 +119,7 @@ def _given_up(wired: Wired) -> list[str]:
 def _reconstruction(found: Recovery) -> dict[str, Any]:
     rows = [{"field": clue.field, "value": clue.value, "source": clue.source} for clue in found.evidence]
     statuses = {phase: dict(status) for phase, status in found.statuses.items()}
-    return {"slug": found.slug, "document": dict(found.document), "statuses": statuses, "evidence": rows}
+    return {"slug": found.slug, "document": dict(found.document), "statuses": statuses, "evidence": rows, "mended": list(found.mended)}
 
 
 def _table(found: Recovery) -> str:
@@ -127,4 +127,5 @@ def _table(found: Recovery) -> str:
     rows = [(escape(clue.field), clip(escape(compact(clue.value)), 60), escape(clue.source)) for clue in found.evidence]
     rows = [("FIELD", "VALUE", "SOURCE"), *rows]
     first, second = (max(columns(row[column]) for row in rows) for column in (0, 1))
-    return "".join(f"{pad(field, first)}  {pad(value, second)}  {source}\n" for field, value, source in rows)
+    mended = "".join(f"{words.DOCUMENT}: {escape(one)}\n" for one in found.mended)
+    return mended + "".join(f"{pad(field, first)}  {pad(value, second)}  {source}\n" for field, value, source in rows)

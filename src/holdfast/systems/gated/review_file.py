@@ -30,22 +30,31 @@ _WORDS = (
     (NEEDS_REVISION, r"(?i)[\W_]*needs[\s_-]+revision[\W_]*"),
 )
 _EITHER = r"(?is)approved.*needs[\s_-]+revision|needs[\s_-]+revision.*approved"
-_MARK = r"(?i)\[\s*(critical|major|minor)\s*\]"
+_SEVERITY = "(critical|blocker|blocking|major|minor)"
+_MEANT = {"blocker": "critical", "blocking": "critical"}
+_FINDING = "(?:issues?|findings?|problems?|concerns?|bugs?|defects?)"
+_MARK = rf"(?i)\[\s*{_SEVERITY}\s*\]"
+_LEADING = rf"(?im)^(?:[^\w\n\[]|\d+[.)])*{_SEVERITY}\b(?:[ \t]+{_FINDING})?[ \t]*[:–—]?"
+"""A severity at the beginning of a line; it marks a finding with a colon or dash after it, or in bold."""
+_CELL = rf"(?i)(?:^|(?<=\| ))[^\w|]*{_SEVERITY}[^\w|]*(?= \||$)"
+_SECTION = rf"(?i)(?:[\W\d_])*{_SEVERITY}(?:\s+{_FINDING})?(?:[\W\d_])*"
+"""The heading of a section of findings."""
 _BEFORE_A_MARK = r"(?:[\W\d_]|\[[xX]\])*"
 _AFTER_A_MARK = r"(?:\s*[:–—|]|\s+-(?=\s))*\s*"
 _NONE_OF = (
     r"(?i)\b(?:no|zero|without|neither)\s+(?:(?:further|more|new|open|other|remaining|unresolved)\s+)?"
-    r"(?:\[\s*(?:critical|major|minor)\s*\][\s,/&]*(?:(?:or|and|nor)\s+)?)*$"
+    r"(?:\[\s*(?:critical|blocker|blocking|major|minor)\s*\][\s,/&]*(?:(?:or|and|nor)\s+)?)*$"
 )
 _NOTHING = (
     r"(?i)(?:(?:issues?|findings?)\W*)?"
-    r"(?:none|n/?a|nothing|no (?:issues|findings|problems))(?: (?:found|identified))?\W*"
+    r"(?:none|0|n/?a|nothing|no (?:(?:critical|blocking|major|minor) )?(?:issues|findings|problems|concerns|bugs))"
+    r"(?: (?:found|identified))?\W*"
 )
 _CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 _HOW = f"write {' or '.join(DECISIONS)}"
 _REMEDY = (
     f"have the reviewer mend {{}}: {DECISIONS[1]}, '- **[MAJOR]** what is wrong', a line each, would do;"
-    " findings of earlier reviews are spoken of without the brackets"
+    " findings of earlier reviews are told in a sentence, without their severity in front"
 )
 
 
@@ -81,9 +90,10 @@ def read(full: str, path: str) -> ReviewFile:
 class _Open:
     """A finding while its text is gathered."""
 
-    def __init__(self, severity: str, line: int, block: Block, text: str) -> None:
+    def __init__(self, severity: str, line: int, block: Block, text: str, *, section: bool = False) -> None:
         self.severity, self.line, self.level, self.within = severity, line, block.level, block.within
         self.parts = [text]
+        self.is_section = section  # a heading, which is no finding without a text below it
 
     def ends_before(self, block: Block) -> bool:
         """It lasts as long as its list item, its section, its row, or the paragraph and the lists that follow it."""
@@ -118,8 +128,10 @@ class _Reading:
 
     def findings(self) -> tuple[Finding, ...]:
         """Those that say something: a reviewer may fill in a severity with 'None'."""
-        found = (each.finding() for each in self._found)
-        return tuple(each for each in found if not re.fullmatch(_NOTHING, each.text))
+        found = ((each, each.finding()) for each in self._found)
+        return tuple(
+            one for each, one in found if not re.fullmatch(_NOTHING, one.text) and (one.text or not each.is_section)
+        )
 
     def contradictions(self, findings: Sequence[Finding]) -> Iterator[tuple[int, str]]:
         decisions = dict.fromkeys(word for _, word in self.decisions)
@@ -179,21 +191,56 @@ class _Reading:
             self._open[-1].parts.append(block.text)
 
 
+class _Mark(Value):
+    """A severity that a finding begins with, and where it stands in the text of its block."""
+
+    severity: str
+    start: int
+    end: int
+
+
 def _marked(block: Block) -> Iterator[_Open]:
     """The findings that begin in a block, each with its share of the text."""
     if block.level == MATTER:
         return
     text = block.text
-    marks = [mark for mark in re.finditer(_MARK, text) if _counts(block, mark)]
+    section = re.fullmatch(_SECTION, text) if RULE < block.level < PARAGRAPH and "[" not in text else None
+    if section:
+        yield _Open(_severity(section[1]), block.line, block, "", section=True)
+        return
+    marks = _marks(block)
     begins = [
-        _begin(text, mark, before.end() if before else -1) for before, mark in zip([None, *marks], marks, strict=False)
+        _begin(text, mark, before.end if before else -1) for before, mark in zip([None, *marks], marks, strict=False)
     ]
     ends = [*begins[1:], len(text)]
     line, seen = block.line, 0
     for mark, begin, end in zip(marks, begins, ends, strict=False):
-        line, seen = line + text.count("\n", seen, mark.start()), mark.start()
-        after = re.sub(_AFTER_A_MARK, "", text[mark.end() : end], count=1)
-        yield _Open(mark[1].lower(), line, block, f"{text[begin : mark.start()]} {after}")
+        line, seen = line + text.count("\n", seen, mark.start), mark.start
+        after = re.sub(_AFTER_A_MARK, "", text[mark.end : end], count=1)
+        yield _Open(mark.severity, line, block, f"{text[begin : mark.start]} {after}")
+
+
+def _marks(block: Block) -> list[_Mark]:
+    """Severities in brackets, at the beginning of a line, or alone in a cell of a table; in their order."""
+    bracketed = [mark for mark in re.finditer(_MARK, block.text) if _counts(block, mark)]
+    if block.level == ROW:
+        plain = list(re.finditer(_CELL, block.text)) if not bracketed else []
+    else:
+        leading = re.finditer(_LEADING, block.text) if block.level >= PARAGRAPH else ()
+        plain = [mark for mark in leading if _leads(block, mark)]
+    found = [_Mark(_severity(mark[1]), mark.start(), mark.end()) for mark in bracketed]
+    found += [_Mark(_severity(mark[1]), mark.start(1), mark.end()) for mark in plain]
+    return sorted(found, key=lambda mark: mark.start)
+
+
+def _severity(word: str) -> str:
+    return _MEANT.get(word.lower(), word.lower())
+
+
+def _leads(block: Block, mark: re.Match[str]) -> bool:
+    """Whether a severity at the beginning of a line speaks of a finding, and does not begin a sentence."""
+    kinds, end = block.kinds[mark.start(1) : mark.end(1)], block.text[mark.end(1) :]
+    return set(kinds) == {"s"} or bool(re.match(rf"(?i)(?:[ \t]+{_FINDING})?[ \t]*(?:[:–—]|-[ \t])", end))
 
 
 def _counts(block: Block, mark: re.Match[str]) -> bool:
@@ -204,11 +251,11 @@ def _counts(block: Block, mark: re.Match[str]) -> bool:
     return bool(kind == "s" or leads) and not re.search(_NONE_OF, before)
 
 
-def _begin(text: str, mark: re.Match[str], last: int) -> int:
+def _begin(text: str, mark: _Mark, last: int) -> int:
     """Where the text of a finding begins: at its mark, or with the words that stand before it."""
-    line = text.rfind("\n", max(last, 0), mark.start()) + 1
-    if line < last or re.fullmatch(_BEFORE_A_MARK, text[line : mark.start()]):
-        return mark.start()
+    line = text.rfind("\n", max(last, 0), mark.start) + 1
+    if line < last or re.fullmatch(_BEFORE_A_MARK, text[line : mark.start]):
+        return mark.start
     return line if last >= 0 else 0
 
 

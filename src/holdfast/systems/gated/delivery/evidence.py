@@ -17,6 +17,7 @@ from holdfast.errors import HoldfastError
 from holdfast.git.command import git as run
 from holdfast.machine.place import Place, below, read_regular
 from holdfast.systems.gated import adoption, review_file, words
+from holdfast.systems.gated.delivery import near_miss
 from holdfast.systems.seam.found import parsed
 
 REVIEWS = "reviews"
@@ -73,6 +74,8 @@ class Left(Value):
     branch: Said
     described_at: Said
     cancelled: Said | None
+    mended: tuple[str, ...] = ()
+    """What the document can only mean, where it does not say so."""
 
 
 def gather(place: Place, slug: str) -> Left | None:
@@ -90,9 +93,12 @@ def gather(place: Place, slug: str) -> Left | None:
     lost = [phase for phase in words.PHASES if phase not in statuses]
     title = " ".join(described.decode("utf-8", "replace").partition("\n")[0].lstrip("#").split())
     title = "".join(char for char in title if char.isprintable())[: adoption.LONGEST_TITLE]
+    document, committed = files.said(words.DOCUMENT, is_document), history.newest(words.DOCUMENT, is_document)
+    near = files.said(words.DOCUMENT, near_miss.is_near) if document is None and committed is None else None
+    meant, mended = near_miss.mended(near.value, slug) if near else ({}, ())
     return Left(
-        document=files.said(words.DOCUMENT, is_document),
-        committed=history.newest(words.DOCUMENT, is_document),
+        document=Said(meant, near.source) if near else document,
+        committed=committed,
         statuses=statuses,
         committed_statuses={phase: said for phase in lost if (said := _status(history.newest, phase))},
         reviews={phase: files.reviews(phase, history) for phase in lost},
@@ -102,6 +108,7 @@ def gather(place: Place, slug: str) -> Left | None:
         branch=_branch(place, slug),
         described_at=files.time_of(words.DESCRIPTION, history),
         cancelled=files.cancellation(),
+        mended=mended,
     )
 
 

@@ -134,12 +134,14 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
             said = f"what is left of {slug} has changed since it was shown"
             raise Conflict("changed_meanwhile", said, remedy=remedies.recover(slug), facts={"slug": slug})
         _refuse_second(wired, slug)
-        _put_aside(wired, state, {**beside, path: document, journal_copy.name(slug): None}, "it was lost or broken")
+        wanted = {**beside, path: document, journal_copy.name(slug): None}
+        kept = _put_aside(wired, state, wanted, "it was lost or broken")
         data = wired.documents.read(state, path)
         give_up_gone(wired)
         after = adoption.begun(wired, state, document, found.replace(data=data or b""), actor)
     after = adoption.marked(wired, state, after, actor)
-    return Rebuilt(after, workspace.commit(wired, after, _RECOVER))
+    aside = (f"{file} as it was is kept in {where}" for file, where in kept.items())
+    return Rebuilt(after, (*aside, *workspace.commit(wired, after, _RECOVER)))
 
 
 def _refuse_second(wired: Wired, slug: str) -> None:
