@@ -18,7 +18,6 @@ checks = [{ name = "lint" }]
 BY_OTHER_FIELDS = {
     "approve": "approve_step",
     "reject": "approve_step",
-    "abort": "cancel_workflow",
     "agent spend": "record_work",
     "task start": "update_workflow_state",
     "task done": "update_workflow_state",

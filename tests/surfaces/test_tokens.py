@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("begin look", "done draft", "attach draft --artifact a=README.md", "check read --passed"),
         *("fail draft --reason x", "block draft --reason x", "unblock draft", "skip draft", "submit draft"),
         *("review draft --verdict approved", "approve draft", "approve --claimed", "reject draft", "reopen draft"),
-        *("reset draft", "resume", "revalidate", "cancel", "abort", "pause --reason x", "extend --time 1h", "note x"),
+        *("reset draft", "resume", "revalidate", "cancel", "pause --reason x", "extend --time 1h", "note x"),
         *("reading add README.md", "reading remove README.md", "remind x", "learn x", "ack 0-0", "compacted"),
         *("set a=1", "snapshot", "restore 1", "agent start other", "agent beat", "agent end", "agent end 2"),
         *("agent spend 1", "lock a.py", "unlock a.py", "amend --add extra", "amend look --retire", "amend --all"),

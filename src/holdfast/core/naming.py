@@ -53,7 +53,6 @@ NAMES: dict[str, tuple[str, str]] = {
     "resume": (WRITE, "step:--from=STEP"),
     "revalidate": (WRITE, ""),
     "cancel": (WRITE, "[SLUG] --reason=TEXT"),
-    "abort": (WRITE, "[SLUG] --reason=TEXT"),
     "pause": (WRITE, "--reason=TEXT!"),
     "extend": (WRITE, "--cost=N --time=SPAN --iterations=N"),
     "note": (WRITE, "TEXT --step=STEP"),

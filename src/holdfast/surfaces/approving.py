@@ -64,7 +64,8 @@ def reviews(workflow: Workflow, path: str) -> list[str]:
     for one in progress.verdicts[-3:]:
         is_old = one.hashes and dict(one.hashes) != now
         why = f": {one.feedback[:LONGEST]}" if one.feedback else ""
-        out.append(f"review: {one.verdict.replace('_', ' ')} by {one.by}{', before this change' if is_old else ''}{why}")
+        when = ", before this change" if is_old else ""
+        out.append(f"review: {one.verdict.replace('_', ' ')} by {one.by}{when}{why}")
     return out
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import moment, queries
+from holdfast.core import lifecycle, moment, queries
 from holdfast.core.apply import Record
 from holdfast.core.briefing import LEFT, NEWEST_NOTES, Briefing, alert_text, people_of
 from holdfast.core.moment import ago
@@ -32,6 +32,17 @@ def status(brief: Briefing, style: Style, width: int = 80, *, scope: Scope = ANY
     blocks = [_headline(brief, style, width), TreeView(brief.state, brief.facts, style, width).lines()]
     blocks += [_now(brief, style, width, scope, onward), _around(brief, style, width, onward)]
     return _joined(blocks)
+
+
+def in_short(brief: Briefing, style: Style, scope: Scope) -> str:
+    """A workflow in one line: the step, what it waits for, and the command."""
+    first, state = brief.first, brief.state
+    status = state.step(brief.step).status if brief.step else ""
+    mark = paint(style, status)(lifecycle.MARKS[status]) if status else style.green("✓")
+    at = f" · {brief.step}" if brief.step else ""
+    said = f": {first.message}" if first else ": all steps are done"
+    way = f"  {style.dim(f'({escape(told(brief.now, scope))})')}" if brief.now else ""
+    return f"{mark} {style.bold(escape(state.id))}{escape(at + said)}{way}\n"
 
 
 def _joined(blocks: Iterable[list[str]]) -> str:

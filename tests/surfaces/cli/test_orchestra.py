@@ -260,8 +260,8 @@ def test_only_what_is_stuck_is_retried(at_work, task):
 
 
 def test_the_run_is_given_up(used_up):
-    assert used_up.agent("abort", "--json").error["code"] == "person_needed"
-    used_up.people_ok("abort", "--reason", "it cannot be done")
+    assert used_up.agent("cancel", "--json").error["code"] == "person_needed"
+    used_up.people_ok("cancel", "--reason", "it cannot be done")
     assert document(used_up)["orchestrator"]["status"] == "failed"
     assert used_up.ok("list", "--json", "--all").json["workflows"][0]["status"] == "failed"
 

@@ -53,11 +53,48 @@ def test_the_version_and_the_overview_load_no_engine(project):
 _NAMES = {"holdfast.core.names", "holdfast.core.naming", "holdfast.core.value"}
 
 
-def test_the_overview_names_every_command_in_its_group(project):
-    for words in (("--help",), ("-h",), ("help",), ()):
+def test_help_has_what_people_need_first_and_fits_a_terminal(project):
+    for words in (("--help",), ("-h",), ("help",)):
+        lines = project.ok(*words).out.splitlines()
+        assert len(lines) <= 24
+        assert max(map(len, lines)) <= 80
+        assert {"start", "status", "next", "done", "approve", "reject"} <= {line.split()[0] for line in lines if line}
+
+
+def test_the_whole_help_names_every_command_in_its_group(project):
+    for words in (("help", "--all"), ("--help", "--all")):
         text = project.ok(*words).out
         assert all(f"\n  {name}" in text for name in COMMANDS)
         assert all(title in text for title in GROUPS.values())
+        assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", sorted({name.split()[0] for name in COMMANDS if " " in name}))
+def test_commands_with_a_common_first_word_have_help_together(project, name):
+    for words in ((name, "--help"), (name, "-h"), ("help", name)):
+        text = project.ok(*words).out
+        assert all(f"  {one}" in text for one in COMMANDS if one.startswith(f"{name} "))
+
+
+def test_holdfast_alone_says_where_things_stand(project):
+    assert "draft" in project.ok().out
+    other = project.ok("start", "release", "another", "--json").json["workflow_id"]
+    first, second = project.ok().out.splitlines()
+    assert f"-w {other}" in first + second
+    listed = project.ok("status", "--json").json["workflows"]
+    assert len(listed) == 2
+    for line in project.ok("status").out.splitlines():
+        typed = line.rpartition("(")[2].rstrip(")").split()
+        assert typed[0] == "holdfast"
+        assert project.agent(*typed[1:]).code in (0, 3), line
+    for one in listed:
+        project.ok("cancel", "--reason", "enough", "-w", one["ulid"])
+    assert "no workflow is active here" in project.ok().out
+
+
+def test_where_nothing_was_started_holdfast_alone_is_help(tmp_path, project):
+    (tmp_path / "empty").mkdir()
+    assert project.agent(cwd=tmp_path / "empty").out == project.ok("--help").out
 
 
 def test_every_command_has_help_a_group_and_a_handler():

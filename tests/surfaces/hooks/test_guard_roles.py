@@ -19,7 +19,6 @@ CHANGING = {
     *("reject", "reopen", "reset", "resume", "revalidate", "cancel"),
     *("feature init", "feature continue", "feature reset", "feature finalize", "feature recover"),
     *(
-        "abort",
         "install",
         "uninstall",
         "statusline",

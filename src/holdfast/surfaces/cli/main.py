@@ -99,20 +99,26 @@ def _run(argv: list[str]) -> int:
 
         write(f"holdfast {__version__}\n")
         return 0
-    if not argv or argv[0] in ("--help", "-h") or argv == ["help"]:
+    if argv[:1] in (["--help"], ["-h"]) or argv in (["help"], ["help", "--all"]) or not (argv or _is_project()):
         from holdfast.surfaces.cli import overview
 
-        write(overview.text())
+        write(overview.text() if "--all" in argv else overview.short())
         return 0
-    if argv[0] == "__complete":
+    if argv[:1] == ["__complete"]:
         from holdfast.surfaces.cli import completion
 
         return completion.complete(argv[1:])
-    if argv[0] == "help":
+    if argv[:1] == ["help"]:
         argv = [*argv[1:], "--help"]
+    if len(argv) == 2 and argv[1] in ("--help", "-h"):
+        from holdfast.surfaces.cli import overview
+
+        if group := overview.of_group(argv[0]):
+            write(group)
+            return 0
     from holdfast.surfaces.cli import lookup
 
-    command, rest = lookup.find(argv)
+    command, rest = lookup.find(argv or ["status"])
     from holdfast.surfaces.cli import arguments
     from holdfast.surfaces.cli.call import Call
 
@@ -123,7 +129,7 @@ def _run(argv: list[str]) -> int:
         _require_folder()
     call = Call(command, parsed)
     try:
-        code = lookup.load(command.handler)(call) or 0
+        code = lookup.load(command.handler if argv else "running:here")(call) or 0
         call.tell_noticed()
         return code
     except HoldfastError as error:
@@ -134,6 +140,14 @@ def _run(argv: list[str]) -> int:
             error.facts["redacted"] = redacted
         news = call.notices() if "--json" in argv else call.news()
         return _report(error, argv, call.scope(), call.settings.objection, news)
+
+
+def _is_project() -> bool:
+    """Whether workflows were started where this is typed: then they are what people ask for."""
+    from holdfast.machine.place import find
+
+    _require_folder()
+    return os.path.isdir(find(".").home)
 
 
 def _require_folder() -> None:

@@ -164,7 +164,7 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
         ("check step", "log step", "note step", "learn step", "agent start step", "agent spend step"), _OF_STEP
     ),
     **dict.fromkeys(("session use name", "session commit name", "session cancel name"), ("the session", "word")),
-    **dict.fromkeys(("cancel reason", "abort reason"), ("why", "text:reason:500")),
+    "cancel reason": ("why", "text:reason:500"),
     **dict.fromkeys(("reading add paths", "reading remove paths"), ("files of the project", "path")),
 }
 """By name, or by command and name where a command means something of its own by it: the help, the reader of the value

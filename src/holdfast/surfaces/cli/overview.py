@@ -1,23 +1,30 @@
-"""What `holdfast --help` says."""
+"""What `holdfast --help`, `holdfast help --all` and the help of groups and commands say."""
 
 from __future__ import annotations
 
+from holdfast.plain.terminal import wrap
 from holdfast.surfaces.cli.arguments import options_of
 from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.table import COMMANDS, GROUPS
 
-_HEAD = """\
-Durable workflow state for AI agents: every workflow stays at its step and moves on only through its gates.
-
-  holdfast COMMAND [OPTION…]        holdfast COMMAND --help says more
-
+_FIRST = (
+    *("start", "status", "next", "done", "check", "approve", "reject"),
+    *("list", "log", "workflows", "install", "doctor"),
+)
+"""The commands that people need first."""
+_HEAD = "Holdfast keeps the state of AI agents' workflows, and enforces their gates.\n\n"
+_BEGIN = """
 To begin
-  holdfast start dev features/NAME.md       the tasks of a feature file, one after the other
-  holdfast start tdd "TEXT"                 one task: a test that fails, the work, tidying up, a commit
-  holdfast next                             what to do now, and what to type
-  holdfast done                             hand in the step that is worked on
+  holdfast demo                        watch a demonstration
+  holdfast start dev features/NAME.md  the tasks of a feature file
+  holdfast start tdd "TEXT"            one task: failing test, work, commit
+  holdfast start feature "TITLE"       a feature in phases, with reviews
 
+holdfast COMMAND --help explains a command; holdfast help --all lists all.
 """
+_LINES = 20
+_WIDE = 34
+"""The column of commands; a longer one has a line of its own."""
 _MORE = {
     "start": """
 For example
@@ -28,20 +35,46 @@ For example
 """,
 }
 _FOOT = """
-STEP is a number, an id, or a path such as build/2. Every command takes --json and --as ROLE; -w ID picks the workflow.
-Exit codes: 0 done, 2 wrong usage, 3 refused by a rule, 4 not found, 5 conflict, 6 broken data, 1 anything else.
+STEP is a number, an id, or a path such as build/2. Every command takes --json
+and --as ROLE; -w ID picks the workflow. Exit codes: 0 done, 2 wrong usage,
+3 refused by a rule, 4 not found, 5 conflict, 6 broken data, 1 anything else.
 """
 
 
+def short() -> str:
+    """What `holdfast --help` says: it fits into 24 lines of 80 columns."""
+    rows = {name: _usage(COMMANDS[name]) for name in _FIRST}
+    wide = max(map(len, rows.values()))
+    return _HEAD + "".join(f"  {row:<{wide}}  {COMMANDS[name].about}\n" for name, row in rows.items()) + _BEGIN
+
+
 def text() -> str:
-    rows = {name: _usage(command) for name, command in COMMANDS.items()}
-    wide = min(40, max(map(len, rows.values())))
+    """What `holdfast help --all` says."""
     out = [_HEAD]
     for group, title in GROUPS.items():
-        out.append(f"{title}\n")
-        out += [f"  {rows[n]:<{wide}}  {c.about}\n" for n, c in COMMANDS.items() if c.group == group]
-        out.append("\n")
+        out.append(f"{title}\n{_listed([name for name, one in COMMANDS.items() if one.group == group])}\n")
     return "".join(out).rstrip("\n") + "\n" + _FOOT
+
+
+def of_group(name: str) -> str:
+    """What `holdfast feature --help` says, of commands that share their first word; empty where none do."""
+    below = [one for one in COMMANDS if one.partition(" ")[0] == name]
+    if not any(" " in one for one in below):
+        return ""
+    return f"{_listed(below)}\nholdfast {name} COMMAND --help explains a command.\n"
+
+
+def _listed(names: list[str]) -> str:
+    """Each command with what it does, which stands below where it would pass 80 columns."""
+    rows = {name: _usage(COMMANDS[name]) for name in names}
+    wide = min(_WIDE, max(map(len, rows.values())))
+    out = []
+    for name, row in rows.items():
+        first, *more = wrap(COMMANDS[name].about, 80 - wide - 4, _LINES)
+        indent = " " * (wide + 4)
+        out.append(f"  {row:<{wide}}  {first}\n" if len(row) <= wide else f"  {row}\n{indent}{first}\n")
+        out += [f"{indent}{line}\n" for line in more]
+    return "".join(out)
 
 
 def _usage(command: Command) -> str:
@@ -58,12 +91,16 @@ def _usage(command: Command) -> str:
 
 def of(command: Command) -> str:
     """What `holdfast COMMAND --help` says."""
-    rows = []
+    rows: list[tuple[str, str]] = []
     for option in options_of(command):
         left = option.flags.replace(" ", ", ") if option.is_flag else ""
         left = f"{left} {option.shown}".strip() if option.type else left
         many = " (may be repeated)" if option.many else ""
         rows.append((left, f"{option.help}{many}"))
     wide = max(len(left) for left, _ in rows)
-    listed = "".join(f"  {left:<{wide}}  {right}".rstrip() + "\n" for left, right in rows)
+    listed = ""
+    for left, right in rows:
+        first, *more = wrap(right, 80 - wide - 4, _LINES) or [""]
+        listed += f"  {left:<{wide}}  {first}".rstrip() + "\n"
+        listed += "".join(f"{' ' * (wide + 4)}{line}\n" for line in more)
     return f"holdfast {_usage(command)} [OPTION…]\n\n{command.about}\n\n{listed}{_MORE.get(command.name, '')}"

@@ -7,7 +7,7 @@ import os
 from holdfast.core import queries, refusals, remedies
 from holdfast.core.apply import Record
 from holdfast.core.definition import BUILT_IN
-from holdfast.core.remedy import told
+from holdfast.core.remedy import Blank, told
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound
@@ -19,6 +19,38 @@ from holdfast.surfaces.cli.call import Call
 
 
 def status(call: Call) -> None:
+    """The workflow that is meant; where several can be, each in short."""
+    several = () if call.named() else call.project.wired.candidates()
+    if len(several) > 1:
+        _in_short(call, [call.project.workflow(entry.ulid) for entry in several])
+    else:
+        _whole(call)
+
+
+def here(call: Call) -> None:
+    """What `holdfast` alone says: every active workflow in short, and what can be done where there is none."""
+    project = call.project
+    active = project.list(status="active")
+    if active:
+        _in_short(call, active)
+        return
+    ways = (remedies.start(Blank("WORKFLOW")), remedies.listing(True, text="finished ones"))
+    call.answer({"workflows": []}, f"no workflow is active here ({call.told(ways)})")
+
+
+def _in_short(call: Call, workflows: list[Workflow]) -> None:
+    """One line each: the step, what it waits for and the command. What waits for a person comes first."""
+    told = [(one, one.briefing(), call.project.wired.scope(one.ulid)) for one in workflows]
+    told.sort(key=lambda row: row[1].turn != "person")
+    if call.args.json:
+        from holdfast.core import answers
+
+        call.write_json({"workflows": [answers.status(brief, scope) for _, brief, scope in told]})
+        return
+    call.answer({}, "".join(render.in_short(brief, call.style, scope) for _, brief, scope in told))
+
+
+def _whole(call: Call) -> None:
     workflow = call.workflow()
     state, brief = workflow.state, workflow.briefing()
     changed, apart = _definition_changed(call, state), workflow.out_of_sync()

@@ -55,7 +55,6 @@ COMMANDS = {
         ("resume", "whole", "continue after a stop, or in a new session", "starting:resume"),
         ("revalidate", "whole", "confirm that the work is valid although its basis has changed", "whole:revalidate"),
         ("cancel", "whole", "cancel a workflow", "whole:cancel"),
-        ("abort", "whole", "the same as cancel", "whole:cancel"),
         ("pause", "whole", "stop until somebody resumes", "whole:pause"),
         ("extend", "whole", "more money, time or tries (a person only)", "whole:extend"),
         ("note", "whole", "remember a decision or remark", "whole:note"),

@@ -119,7 +119,8 @@ def _given_up(wired: Wired) -> list[str]:
 def _reconstruction(found: Recovery) -> dict[str, Any]:
     rows = [{"field": clue.field, "value": clue.value, "source": clue.source} for clue in found.evidence]
     statuses = {phase: dict(status) for phase, status in found.statuses.items()}
-    return {"slug": found.slug, "document": dict(found.document), "statuses": statuses, "evidence": rows, "mended": list(found.mended)}
+    known = {"slug": found.slug, "document": dict(found.document), "statuses": statuses}
+    return {**known, "evidence": rows, "mended": list(found.mended)}
 
 
 def _table(found: Recovery) -> str:

@@ -36,7 +36,7 @@ def _pause(state: State, _: str) -> Any:
     if word == "in_progress":
         spent = next((usage for usage in queries.usages(state, state.updated_at) if usage.reached), None)
         if spent is not None:
-            said = f"the bound on {spent.bound} is used up ({spent.used_text} of {spent.limit_text}): extend or abort"
+            said = f"the bound on {spent.bound} is used up ({spent.used_text} of {spent.limit_text}): extend or cancel"
             return {"status": _OUT_OF_BOUNDS, "reason": said}
     if word in _PLAIN:
         return ABSENT

@@ -70,9 +70,7 @@ def _phases(said: Any, told: list[str]) -> dict[str, dict[str, Any]]:
         if meant != entry.get("status"):
             told.append(f"the status {_shown(entry.get('status'))} of {phase} is read as {meant}")
         known[phase] = {**entry, "status": meant}
-    for phase in words.PHASES:
-        if phase not in known:
-            told.append(f"phases has no {phase}: {words.PENDING}")
+    told += [f"phases has no {phase}: {words.PENDING}" for phase in words.PHASES if phase not in known]
     return {phase: known.get(phase, {"status": words.PENDING, "iterations": 0}) for phase in words.PHASES}
 
 
