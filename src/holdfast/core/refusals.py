@@ -167,7 +167,7 @@ def artifact_missing(path: str, name: str, file: str) -> Refused:
 
 def not_handed_in(path: str, name: str, file: str) -> Refused:
     """The work of the step is what lies at its place, and another file is named for it."""
-    said = f"{path} hands in what lies in its own folder; {name}={file[:200]} is none of that"
+    said = f"{path} hands in the files of its folder under their own names, so {file[:200]} cannot be its {name}"
     facts = {"step": path, "artifact": name, "path": file[:400]}
     return Refused("not_handed_in", said, remedy=remedies.done(path, text="write it there, then"), facts=facts)
 

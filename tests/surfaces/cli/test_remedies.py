@@ -107,7 +107,7 @@ def test_what_next_and_status_print_names_the_workflow_at_every_step(project, st
 
 def test_a_command_that_could_mean_several_workflows_is_repeated_with_each_of_them(two):
     project, first, second = two
-    for words in (("begin", "draft"), ("--json", "status"), ("note", "- a 'text'"), ("note", "--", "-x")):
+    for words in (("begin", "draft"), ("--json", "next"), ("note", "- a 'text'"), ("note", "--", "-x")):
         answer = project.agent(*words, *([] if "--" in words else ["--json"]))
         if "--" in words:
             lines = answer.err.rpartition("→ ")[2].split(" · or ")

@@ -366,7 +366,8 @@ def test_spending_counts_and_stops_at_the_bound(project):
 def test_a_workflow_is_picked_by_the_beginning_of_its_id_and_options_may_come_first(project):
     first = project.ok("status", "--json").json["workflow_id"]
     project.ok("start", "release", "2.0")
-    assert project.agent("status", "--json").error["code"] == "ambiguous_workflow"
+    assert project.agent("next", "--json").error["code"] == "ambiguous_workflow"
+    assert len(project.ok("status", "--json").json["workflows"]) == 2
     assert project.agent("status", "-w", "release", "--json").code == 2
     assert project.ok("-w", first[:-1], "--json", "status").json["workflow_id"] == first
     assert f"(holdfast done draft --artifact draft=PATH -w {first})" in project.ok("begin", "1", f"-w{first}").out

@@ -85,9 +85,7 @@ def test_a_person_resets_the_phase_of_the_feature_that_is_named(two):
     assert two.phase(FIRST)["status"] == "in_progress"
 
 
-@pytest.mark.parametrize(
-    "words", [("cancel",), ("feature", "continue"), ("feature", "finalize"), ("feature", "reset")]
-)
+@pytest.mark.parametrize("words", [("cancel",), ("feature", "continue"), ("feature", "finalize"), ("feature", "reset")])
 def test_a_slug_that_is_unknown_or_only_begins_like_one_is_refused(two, words):
     for unknown in ("no-such-feature", "sign-in"):
         assert two.refused(*words, unknown, code=4)["code"] == "no_workflow"

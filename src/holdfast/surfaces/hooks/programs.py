@@ -277,8 +277,8 @@ def written(words: list[str]) -> list[Written]:
         return written_at_the_end(rest, moves=name == "mv")
     if name in _ALL:
         return [(word, FOLDER if name in _AWAY else FILE) for word in _plain(rest)]
-    if name in ("sed", "perl", "ruby") and any(_edits_in_place(word) for word in rest):
-        return [(word, FILE) for word in _plain(rest)]
+    if name in ("sed", "gsed", "perl", "ruby") and any(_edits_in_place(word) for word in rest):
+        return [(word, FILE) for word in _without_script(name, rest)]
     if name in ("sed", "gsed") and any("w" in word for word in rest):
         from holdfast.surfaces.hooks import rewriting
 
@@ -298,6 +298,20 @@ def written(words: list[str]) -> list[Written]:
     if name.startswith("python") and "-m" in rest:
         return written(rest[rest.index("-m") + 1 :])
     return _patched(rest) if name == "patch" else []
+
+
+def _without_script(name: str, words: list[str]) -> list[str]:
+    """The files that are edited in place: the script is behind `-e` or, of sed, the first word that is no option."""
+    is_sed = name in ("sed", "gsed")
+    scripts = {at + 1 for at, word in enumerate(words) if _takes_script(word, is_sed)}
+    named = any(word.startswith(("--expression", "--file")) for word in words)
+    plain = _plain([word for at, word in enumerate(words) if at not in scripts])
+    return plain[1:] if is_sed and not scripts and not named else plain
+
+
+def _takes_script(word: str, is_sed: bool) -> bool:
+    """Whether the word behind this option is a script; sed also takes it, or a file of it, at the end of `-ne`."""
+    return word[:1] == "-" and word[:2] != "--" and word[-1:] in ("ef" if is_sed else "e") and not word.startswith("-i")
 
 
 def _edits_in_place(word: str) -> bool:

@@ -92,7 +92,8 @@ def _require_approved(state: State, write: central.Write) -> None:
         remedies.finalize(workflow=state.ulid, text="then"),
     )
     said = f"nobody approved {write.source} as it is, so {write.target} is not written; nothing was published"
-    way = aside if state.finalized else remedies.reopen(phase, workflow=state.ulid)
+    again = remedies.person(phase, remedies.reopen(phase, workflow=state.ulid))
+    way = aside if state.finalized else again
     raise Refused("gate_unmet", said, remedy=way, facts={"step": phase, "path": write.source})
 
 
