@@ -225,3 +225,11 @@ def test_the_terminal_gets_colours_and_a_pipe_gets_none(project):
     assert "\x1b[" in project.person("status", env={"TERM": "xterm"}).out
     assert "\x1b[" not in project.person("status", env={"TERM": "xterm", "NO_COLOR": "1"}).out
     assert "\x1b[" not in project.ok("status").out
+
+
+def test_without_a_step_it_is_the_one_that_waits(project):
+    assert project.agent("approve", "--json").error["code"] == "nothing_waits"
+    ready(project)
+    assert project.agent("approve", "--json").error["code"] == "person_needed"
+    assert "Approve sign-off? [y/N]" in project.people_ok("approve", says="y").out
+    assert project.step("sign-off") == "done"

@@ -8,7 +8,7 @@ from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.gates import policy
 from holdfast.core.remedy import Blank
 from holdfast.core.value import Any
-from holdfast.errors import NotFound
+from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.plain.terminal import escape
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces import approving, handed
@@ -40,10 +40,8 @@ def approve(call: Call) -> None:
     if args.claimed:
         confirming.every(call)
         return
-    if not args.step:
-        raise refusals.misused("name the step that is approved", remedies.approve(remedies.STEP))
     workflow = call.workflow()
-    path = workflow.path(args.step)
+    path = workflow.path(args.step) if args.step else _waiting(workflow)
     modifications = pairs(args.values)
     if args.sign and args.signature:
         raise refusals.misused("--sign and --signature exclude each other", remedies.approve(path, sign=Blank("KEY")))
@@ -54,6 +52,20 @@ def approve(call: Call) -> None:
     signature = _content(args.signature) if args.signature else b""
     workflow.approve(path, args.variant, modifications, sign=args.sign, signature=signature, **call.how())
     call.changed(workflow, path)
+
+
+def _waiting(workflow: Workflow) -> str:
+    """The step that waits for an approval, where it is one."""
+    state = workflow.state
+    waiting = [path for path in state.plan.paths if state.step(path).status == lifecycle.WAITING]
+    ready = waiting or [path for path in state.plan.asking() if approving.is_ready(workflow, path)]
+    if len(ready) == 1:
+        return ready[0]
+    if not ready:
+        said = "no step waits for an approval"
+        raise Refused("nothing_waits", said, remedy=remedies.next_step(), facts={"workflow": state.id})
+    said = f"several steps wait for an approval: {', '.join(ready[:8])}"
+    raise UsageError("several_wait", said, remedy=tuple(map(remedies.approve, ready[:8])), facts={"steps": ready})
 
 
 def _payload(call: Call, workflow: Workflow, path: str, modifications: dict[str, Any]) -> None:
