@@ -223,6 +223,8 @@ class Terms(Value):
 
 class Definition(Terms, kw_only=True):
     name: str
+    description: str = ""
+    """What it is for, in one sentence."""
     steps: tuple[Step, ...]
 
 

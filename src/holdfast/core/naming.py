@@ -16,7 +16,7 @@ ALWAYS = "--json role:--as=ROLE --debug"
 NAMES: dict[str, tuple[str, str]] = {
     "start": (
         "k",
-        "definition:WORKFLOW [SUBJECT] values:--set=K=V… --session=S --title=TEXT --branch=NAME --resume \
+        "definition:[WORKFLOW] [SUBJECT] values:--set=K=V… --session=S --title=TEXT --branch=NAME --resume \
 --fresh --phases=A,B,C reading:--read=PATH… --remind=TEXT…",
     ),
     "status": (READ, ""),

@@ -20,7 +20,7 @@ STEP_KEYS = (
 )
 TASK_KEYS = tuple(key for key in STEP_KEYS if key not in ("id", "name", "requires", "task"))
 TOP_KEYS = (
-    *("name", "version", "title", "dialect", "bounds", "loads", "advance"),
+    *("name", "description", "version", "title", "dialect", "bounds", "loads", "advance"),
     *("reading", "reminders", "keep_going", "require_ack", "read_only", "step"),
 )
 BOUND_KEYS = ("max_cost", "max_time", "max_iterations")
@@ -159,6 +159,7 @@ class _Reader:
         return Definition(
             name=name or "unnamed",
             version=version,
+            description=top.text("description"),
             title=top.text("title"),
             dialect=dialect,
             bounds=_bounds(top.below("bounds", BOUND_KEYS)),

@@ -21,6 +21,7 @@ class Entry(Value):
     name: str
     path: str
     title: str = ""
+    description: str = ""
     dialect: str = ""
     steps: int = 0
     builtin: bool = False
@@ -88,7 +89,9 @@ class Catalogue:
         try:
             definition = file.definition()
             steps = len(Plan(definition.steps).leaves())
-            entry = entry.replace(title=definition.title, dialect=definition.dialect, steps=steps)
+            entry = entry.replace(
+                title=definition.title, description=definition.description, dialect=definition.dialect, steps=steps
+            )
             if self._trusted and not builtin:
                 entry = entry.replace(trusted=self._trusted(definition.digest, file.path))
         except HoldfastError as broken:

@@ -9,6 +9,7 @@ _TEXT = """\
 
 name = "@NAME@"
 version = 1
+description = ""                  # what it is for, in one sentence: `holdfast start` lists it
 title = "@NAME@: {subject}"          # {subject} and {context.KEY} are filled in at the start
 
 [bounds]                          # when one is reached the workflow stops, and a person decides

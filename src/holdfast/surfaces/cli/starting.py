@@ -16,6 +16,11 @@ from holdfast.systems.seam.registry import subject, system, texts
 
 def start(call: Call) -> None:
     args, context = call.args, pairs(call.args.values)
+    if not args.definition:
+        from holdfast.surfaces.cli import definitions
+
+        definitions.listing(call)
+        return
     if args.resume and args.fresh:
         raise refusals.misused("--resume and --fresh exclude each other", remedies.usage("start"))
     there = None if args.fresh or args.key else _found(call, context)
