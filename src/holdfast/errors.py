@@ -94,3 +94,9 @@ class Broken(HoldfastError):
 
 class OutcomeUnknown(HoldfastError):
     """The disk failed while a change was being made durable: it may or may not have happened."""
+
+
+class Trouble(str):
+    """A sentence of an answer about what did not work, beside those about what did."""
+
+    __slots__ = ()

@@ -124,7 +124,7 @@ def _changed(state: State | None, event: ev.Event, at: str, actor: Actor) -> Sta
     if state is not None and isinstance(event, ev.Moved):
         return _rested(_stepped(state, event, at), at)
     if isinstance(event, ev.Started):
-        return _first(event, created_at=at, updated_at=at)
+        return _first(event, created_at=at, updated_at=at, moved_at=at)
     if isinstance(event, ev.Adopted):
         return _rested(_finished(_adopted(event, at), at), at)
     assert state is not None, "a journal begins with started or adopted"
@@ -157,6 +157,7 @@ def _adopted(event: ev.Adopted, at: str) -> State:
         origin="adopted",
         created_at=event.created_at or at,
         updated_at=at,
+        moved_at=at,
         history=event.history[-KEPT:],
         history_count=max(len(event.history), event.history_count),
         learnings=event.learnings[-KEPT:],
@@ -206,7 +207,7 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
         case ev.Marked():
             mark = Mark(at, actor.label, event.reason, event.person) if event.on else None
             freed: dict[str, Any] = {"leases": {}, "locks": {}} if event.mark == "cancelled" and event.on else {}
-            return state.replace(**{event.mark: mark}, **freed)
+            return state.replace(**{event.mark: mark}, **freed, moved_at=at)
         case ev.Founded():
             return state.replace(parent=event.parent, parent_seal=event.seal, outdated=None)
         case ev.Rehomed():
@@ -272,7 +273,7 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             stands_at = event.number or state.stands_at
             listed = cycle.restored(state.escalations, event.progress, at)
             back = state.replace(plan=Plan(event.steps), progress=event.progress, escalations=listed)
-            return _finished(back.replace(stands_at=stands_at), at)
+            return _finished(back.replace(stands_at=stands_at, moved_at=at), at)
         case ev.Branched():
             return state.replace(branch=event.branch)
         case ev.Renamed():
@@ -305,7 +306,7 @@ def _stepped(state: State, event: ev.Moved, at: str) -> State:
         after = cycle.turned_down(after)
     if known and state.plan.step(path).review:
         after = cycle.acted(before, after, event, at)
-    moved = _put(state.replace(urged=0) if state.urged else state, path, after)
+    moved = _put(state.replace(urged=0, moved_at=at), path, after)
     if lifecycle.ESCALATED in (before.status, after.status):
         listed = cycle.escalations(moved.escalations, before, after, event, at)
         moved = moved.replace(escalations=listed[-KEPT:])

@@ -72,8 +72,8 @@ class LeftWork(Value):
 class Briefing(Standing):
     """A state with facts, ready to be told to a session, which may have the `token` of a lease, or to a person.
 
-    `words` are the system's words for a status, `refusal` why its code cannot be used, `read_only` why nothing can be
-    written, and `noticed` what waits for somebody who can.
+    `words` are the system's words for a status, `refusal` why its code cannot be used, `unsuitable` gives why no work
+    on it counts as git stands, `read_only` why nothing can be written, and `noticed` what waits for somebody who can.
     """
 
     def __init__(
@@ -92,6 +92,7 @@ class Briefing(Standing):
         read_only: HoldfastError | None = None,
         noticed: Sequence[Alert] = (),
         refusal: HoldfastError | None = None,
+        unsuitable: Callable[[], HoldfastError | None] = lambda: None,
     ) -> None:
         super().__init__(state, facts, session, leased)
         self._token, self._person = token, person
@@ -99,6 +100,7 @@ class Briefing(Standing):
         self._kept = kept
         self._read_only, self._noticed = read_only, noticed
         self.refusal = refusal
+        self._unsuitable = unsuitable
 
     @part
     def word(self) -> str:
@@ -119,7 +121,17 @@ class Briefing(Standing):
     @part
     def lacking(self) -> tuple[Unmet, ...]:
         """What the step lacks; what is left to do where all steps are done."""
-        return self.blockers_of(self.step) if self.step else tuple(queries.left(self.state, self.facts))
+        if self.step:
+            return self.blockers_of(self.step)
+        return self.halt if self.halt and not self.refusal else tuple(queries.left(self.state, self.facts))
+
+    @part
+    def halt(self) -> tuple[Unmet, ...]:
+        """What every work on the workflow is refused for, whatever its steps lack."""
+        if self.refusal:
+            return (Unmet("system", self.state.dialect, self.refusal.message, self.refusal.remedies),)
+        wrong = self._unsuitable()
+        return (Unmet("git", self.state.branch or "", wrong.message, wrong.remedies),) if wrong else ()
 
     @part
     def _first_of_all(self) -> tuple[Unmet, ...]:
@@ -140,8 +152,8 @@ class Briefing(Standing):
 
     def blockers_of(self, path: str) -> tuple[Unmet, ...]:
         """What a step lacks, or what every change of the workflow is refused for."""
-        if self.refusal:
-            return (Unmet("system", self.state.dialect, self.refusal.message, self.refusal.remedies),)
+        if self.halt:
+            return self.halt
         found = queries.blockers(self.state, path, self.facts)
         return tuple(self._with_file(path, one) if one.kind == "review" else one for one in found)
 
@@ -226,7 +238,7 @@ class Briefing(Standing):
         begun = self.step_status in (lifecycle.PENDING, lifecycle.ACTIVE)
         if not self.step or not begun or self.turn != "agent" or self.first is None:
             return None
-        if self.first.kind in ("mark", "requires", "ack", "read_only", "system") or any(
+        if self.first.kind in ("mark", "requires", "ack", "read_only", "system", "git") or any(
             way.command == "done" for way in self.now
         ):
             return None
@@ -244,7 +256,7 @@ class Briefing(Standing):
     @part
     def stopped(self) -> bool:
         """Whether the whole workflow stands still, whatever its steps lack."""
-        return self.first is not None and self.first.kind in ("mark", "bound", "system", *SESSION)
+        return self.first is not None and self.first.kind in ("mark", "bound", "system", "git", *SESSION)
 
     # What the work is
 

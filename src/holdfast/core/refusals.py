@@ -223,19 +223,40 @@ def engine_must_run(path: str, check: Check, untrusted: str = "") -> Refused:
     return Refused("engine_must_run", said, remedy=way, facts={"step": path, "check": check.name})
 
 
-def branch_mismatch(state: State, here: str | None, fresh: Remedy | None = None, *, is_there: bool = True) -> Refused:
+def branch_mismatch(
+    state: State,
+    here: str | None,
+    fresh: Remedy | None = None,
+    *,
+    lost: str | Blank = "",
+    tree: str = "",
+    holder: str = "",
+) -> Refused:
     """The work belongs to another branch than the one that is checked out. Nobody is switched unasked.
 
-    `fresh` starts the same anew. A branch that is not there any more is made again where HEAD is.
+    `fresh` starts the same anew. `lost` is the commit that the branch stood at last, where it is not there any more:
+    made anew elsewhere, it would not have the work. `holder` is the worktree that has the branch checked out, so that
+    git does not let the `tree` of the workflow have it.
     """
-    switch = shell("git", "switch", *(() if is_there else ("-c",)), state.branch or "")
-    said = f"{state.id} is for branch {state.branch!r}, but the current branch is {here or 'none'!r}"
-    said += "" if is_there else f", and {state.branch} is gone"
-    options = [{"do": "switch", "about": f"switch to {state.branch}", "command": switch}]
+    branch = state.branch or ""
+    said = f"{state.id} is for branch {branch!r}, but the current branch is {here or 'none'!r}"
+    ways: tuple[Remedy, ...] = (shell("git", "switch", branch),)
+    if lost:
+        said += f", and {branch} is gone"
+        found = isinstance(lost, str)
+        look = () if found else (shell("git", "reflog", text="find the last commit of it"),)
+        ways = (*look, shell("git", "switch", "-c", branch, lost, text="" if found else "then"))
+    elif holder:
+        said = f"{state.id} is worked on in {tree}, and its branch {branch!r} is checked out in {holder}"
+        ways = (
+            shell("git", "-C", holder, "switch", "--detach"),
+            shell("git", "-C", tree, "switch", branch, text="then"),
+        )
+    options: list[dict[str, object]] = [{"do": "switch", "about": f"switch to {branch}", "command": ways}]
     if fresh:
         options.append({"do": "abandon", "about": "abandon the state and start fresh", "command": fresh})
-    facts = {"workflow": state.id, "branch": state.branch, "current_branch": here, "options": options}
-    return Refused("branch_mismatch", said, remedy=(switch, *((fresh,) if fresh else ())), facts=facts)
+    facts = {"workflow": state.id, "branch": branch, "current_branch": here, "options": options}
+    return Refused("branch_mismatch", said, remedy=(*ways, *((fresh,) if fresh else ())), facts=facts)
 
 
 def not_together(path: str, lease: Lease, root: str, files: Sequence[str]) -> Refused:

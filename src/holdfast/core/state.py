@@ -336,6 +336,8 @@ class State(Carried, kw_only=True):
     plan: Plan
     origin: str = "started"
     updated_at: str = ""
+    moved_at: str = ""
+    """When a step last moved, or the workflow was marked: what happens beside that changes no document in git."""
     finished_at: str = ""
     revision: int = 0
     agent_calls: int = 0

@@ -349,10 +349,7 @@ class Documents:
             return False
 
     def elsewhere(self, state: State, path: str) -> bool:
-        """A document that git tracks belongs to a branch: on another one, or in mid-merge, it is left alone.
-
-        So is one whose worktree was removed.
-        """
+        """What git tracks belongs to a branch: on another one, in mid-merge or without its worktree, it is left."""
         repository, base = self._place.repository, self._place.base(state.worktree)
         if state.worktree and not os.path.isdir(base):
             return True
@@ -366,6 +363,8 @@ class Documents:
         branch, busy = self._head(repository)
         if branch == state.branch and not busy:
             return False
+        if self.dialect(state.dialect).travels:  # what is written beside its branch, git cannot switch over
+            return True
         full = os.path.join(base, path)
         return git.tracked(repository, full) or git.committed(repository, state.branch, full)
 

@@ -25,6 +25,8 @@ HOLDFAST = Actor("engine", surface="document")
 CLEAN, STALE, UNPLACED, MISSING, LOST = "clean", "stale", "unplaced", "missing", "lost"
 WRITING, DAMAGED, FROM_GIT, EDITED, ELSEWHERE = "writing", "damaged", "from_git", "edited", "elsewhere"
 CHECKPOINT, LOOSE, UNREAD = "checkpoint", "loose", "unread"
+WRITTEN = (EDITED, FROM_GIT, LOOSE, CHECKPOINT)
+"""What somebody else wrote."""
 
 _WAITS = "and nothing can be written here: what the journal says is told"
 _UNDECIDED = {

@@ -240,6 +240,17 @@ def unmerged(repo: git.Repository, folder: str) -> list[str]:
     return sorted({os.fsdecode(row.partition(b"\t")[2]) for row in listed})
 
 
+def under_way(repo: git.Repository) -> Refused:
+    """What is said where an operation of several steps has taken HEAD off its branch: it is ended first."""
+    operation = git.busy(repo) or "rebase"
+    back: tuple[Remedy, ...] = (shell("git", operation, "--abort", text="to take it back"),)
+    on: tuple[Remedy, ...] = (shell("git", operation, "--continue", text="resolve what conflicts, git add it, and"),)
+    if operation == "bisect":
+        back, on = (shell("git", "bisect", "reset"),), ()
+    return Refused("git_busy", f"git is in the middle of a {operation}", remedy=(*back, *on),
+                   facts={"operation": operation})  # fmt: skip
+
+
 def require_idle(repo: git.Repository) -> None:
     """Refuse in the middle of something that a commit or a switch would confuse."""
     operation = git.busy(repo)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 
 from holdfast import git
 from holdfast.core.value import Value
@@ -50,6 +51,17 @@ def committed_on(repo: git.Repository, branch: str) -> set[str]:
     return {sha for sha, _, said in rows if said.startswith("commit")}
 
 
+def last_on(repo: git.Repository, branch: str) -> str:
+    """The commit that a branch stood at when it was last left, as the reflog of HEAD tells; empty where it does not."""
+    words = ("log", "--walk-reflogs", "--format=%H%x00%gs", "--end-of-options", "HEAD", "--")
+    code, out = run(repo.top, *words, ok=(0, 128))
+    rows = [row.partition("\0") for row in os.fsdecode(out).splitlines()] if code == 0 else []
+    for (_, _, said), (before, _, _) in pairwise(rows):
+        if said.startswith(f"checkout: moving from {branch} to "):
+            return before
+    return ""
+
+
 def changes_since(repo: git.Repository, since: str) -> dict[str, dict[str, str]]:
     """The commits after one, each with the files it changed and their hashes; a file that is gone has none."""
     form = ("log", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-merges", "--format=%x01%H")
@@ -75,9 +87,9 @@ def rewritten(repo: git.Repository, sha: str, since: str) -> bool:
     return code == 0 and own.strip() in run(repo.top, *words, ok=(0, 128))[1].splitlines()
 
 
-def newest_of(repo: git.Repository, path: str) -> str:
-    """The newest commit of HEAD's history that changed a file; empty when none did."""
-    words = ("log", "-1", "--format=%H", "--end-of-options", "HEAD", "--", f":(top,literal){path}")
+def newest_of(repo: git.Repository, path: str, at: str = "HEAD") -> str:
+    """The newest commit of a commit's history that changed a file; empty when none did."""
+    words = ("log", "-1", "--format=%H", "--end-of-options", at, "--", f":(top,literal){path}")
     code, out = run(repo.top, *words, ok=(0, 128))
     return os.fsdecode(out).strip() if code == 0 else ""
 

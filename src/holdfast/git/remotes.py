@@ -79,6 +79,18 @@ def fetch(repo: git.Repository, branch: str) -> str:
     return ""
 
 
+def unsent(repo: git.Repository, trailer: str) -> list[tuple[str, str]]:
+    """Of the commits on branches here that no remote is known to have: the branch, and what a trailer says. Without a
+    remote there are none.
+    """
+    if not run(repo.top, "remote")[1].strip():
+        return []
+    form = f"--format=%S%x00%(trailers:key={trailer},valueonly,separator=%x00)"
+    listed = run(repo.top, "log", "--max-count=1000", "--branches", "--not", "--remotes", "--source", form)[1]
+    rows = (line.split("\0") for line in os.fsdecode(listed).splitlines())
+    return [(row[0].removeprefix("refs/heads/"), row[1].strip()) for row in rows if len(row) > 1 and row[1].strip()]
+
+
 def in_the_way(repo: git.Repository, now: Position) -> list[str]:
     """The files that are changed here and not committed, and that the remote's branch changed too."""
     listed = run(repo.top, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")[1].split(b"\0")

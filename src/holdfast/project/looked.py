@@ -17,7 +17,7 @@ from holdfast.project.turn import Turn
 from holdfast.systems.seam.registry import dialect, refusal_of, system, texts, work
 from holdfast.systems.seam.wired import Wired
 
-_OF_WORK = (cmd.Done, cmd.Submit, cmd.Review, cmd.Approve)
+_OF_WORK = (cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Confirm, cmd.Reject, cmd.Reopen, cmd.Reset)
 """What is about the work itself, which cannot be seen while another branch is checked out."""
 
 TYPE_CHECKING = False
@@ -80,6 +80,7 @@ class Looked:
                         session=settings.actor.session, token=settings.token, leased=self._leased(),
                         person=settings.actor.kind == "human",
                         words=dialect(state.dialect).status_words, refusal=refusal_of(state.dialect),
+                        unsuitable=self.unsuitable,
                         read_only=wired.store.read_only, noticed=wired.noticed)  # fmt: skip
 
     def _left_work(self) -> Sequence[LeftWork]:
@@ -187,13 +188,30 @@ class Looked:
         if not isinstance(command, cmd.Cancel):
             system(self.state.dialect)  # refuses where the package of the system is not there
         told: tuple[str, ...] = ()
-        if self.state.conduct.handed_whole and isinstance(command, _OF_WORK) and self._wired.is_elsewhere(self.state):
-            raise self._wired.branch_mismatch(self.state)
-        if isinstance(command, cmd.Approve):
+        parts = command.commands if isinstance(command, cmd.Together) else (command,)
+        if any(isinstance(one, _OF_WORK) for one in parts):
+            self.require_suitable()
+        if any(isinstance(one, cmd.Approve) for one in parts):
             told = work(self.state.dialect).before_approval(self._wired, self.state)
         self._look(writing=True)._decide(command, key, token, revision, summary)
         self.said = (*told, *self.said)
         return self
+
+    def require_suitable(self) -> None:
+        """Refuses work that cannot be seen, or would reach nobody, as git stands: nobody is asked about it either."""
+        wrong = self.unsuitable()
+        if wrong is not None:
+            raise wrong
+
+    def unsuitable(self) -> HoldfastError | None:
+        """Why no work on it counts as git stands: asked where reviews and approvals are of all that lies there."""
+        whole = self.state.conduct.handed_whole
+        return work(self.state.dialect).unsuitable(self._wired, self.state) if whole else None
+
+    def require_decidable(self) -> None:
+        """The same for an approval, which is refused where others went on: before a person is asked for it."""
+        self.require_suitable()
+        work(self.state.dialect).before_approval(self._wired, self.state)
 
     def _decide(
         self, command: cmd.Command, key: str = "", token: str = "", revision: int = 0, summary: str = ""

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from holdfast.systems.story.sessions import Sessions
 
 
+_MOST_NAMED = 8
+"""How many of several workflows are named; the rest is counted."""
+
+
 def open_project(path: str = ".", *, settings: Settings | None = None, one_request: bool = False) -> Project:
     """The project a path lies in, found as git does. Nothing is written before the first change."""
     if settings is None:  # a program: no matter who runs it, no person reads what it decides
@@ -254,6 +258,13 @@ class Project:
         self.troubles += [*(wrong.message for _, wrong in unreadable(self.wired)), *told_gone(self.wired)]
         return found
 
+    def leftovers(self) -> Sequence[HoldfastError]:
+        """What is still to be done about workflows that ended, each with the command that does it."""
+        from holdfast.systems.seam.registry import upkeep
+
+        ended = {entry.dialect for entry in self.wired.store.entries() if not entry.active}
+        return [one for name in NAMES if name in ended for one in upkeep(name).leftovers(self.wired)]
+
     def heal(self) -> None:
         """Once a process: finishes what a dead one left, and takes over what git brought. Only where it can write."""
         if self.wired.store.read_only:
@@ -373,8 +384,10 @@ class Project:
 
         lost = told_gone(self.wired)
         said = ", and ".join(("no workflow is active here", *lost))
+        left = self.leftovers()
+        said = "; ".join((said, *(one.message for one in left)))
         ways = (remedies.start(Blank("WORKFLOW")), remedies.listing(True, text="name a finished one with -w"))
-        looking = (remedies.doctor(),) if lost else ()
+        looking = (*(way for one in left for way in one.remedies), *((remedies.doctor(),) if lost else ()))
         raise NotFound("no_workflow", said, remedy=(*looking, *ways), facts={"root": self.root})
 
 
@@ -385,10 +398,12 @@ def _words(name: str, status: str) -> tuple[str, ...]:
 
 def _ambiguous(beginning: str, candidates: Sequence[Entry]) -> UsageError:
     newest = sorted(candidates, key=lambda entry: entry.ulid, reverse=True)
-    names = [f"{entry.id} ({entry.ulid})" for entry in newest[:8]]
+    names = [f"{entry.id} ({entry.ulid})" for entry in newest[:_MOST_NAMED]]
+    more = len(newest) - len(names)
+    listed = ", ".join(names) + (f" and {more} more ({remedies.listing()})" if more else "")
     return UsageError(
         "ambiguous_workflow",
-        f"{beginning} {', '.join(names)}",
-        remedy=f"name one of them: {' or '.join(entry.ulid for entry in newest[:8])}",
+        f"{beginning} {listed}",
+        remedy=f"name one of them: {' or '.join(entry.ulid for entry in newest[:_MOST_NAMED])}",
         facts={"candidates": [{"id": entry.id, "ulid": entry.ulid, "subject": entry.subject} for entry in newest]},
     )

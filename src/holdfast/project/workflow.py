@@ -107,6 +107,7 @@ class Workflow(HandedIn):
         path, gate = self.path(step), self.state.plan.step(self.path(step)).review
         decided = work(self.state.dialect).reviewed
         if decided and gate and gate.files:
+            self.require_suitable()
             self._wired.preview(self._look().state, cmd.Review(path, "needs_revision"), how.get("token", ""))
             verdict, feedback = decided(self._wired, self.state, path, verdict or feedback)
         return self.execute(cmd.Review(path, verdict, feedback), **how)

@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError
 from holdfast.project.project import Project
 from holdfast.systems.seam import unversioned
 from holdfast.systems.seam.found import give_up_gone, gone, orphaned, refusal_of_adoption
-from holdfast.systems.seam.registry import dialect, system, systems, upkeep
+from holdfast.systems.seam.registry import dialect, system, systems, upkeep, work
 from holdfast.systems.seam.wired import Wired
 from holdfast.upkeep import agents, hooks, installed, losses, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
@@ -50,6 +50,7 @@ def examine(project: Project) -> Report:
             *installed.hosts(wired),
             *_documents(wired, readings),
             *_half_finalized(whole),
+            *(warning(one.code, one.message, one.remedies) for one in project.leftovers()),
             *_orphans(project, readings),
             *surroundings.quarantined(wired),
             *surroundings.slots(wired),
@@ -253,7 +254,9 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
                 about = {"workflow": state.ulid, "text": "then"}
                 again = remedies.reopen(remedies.STEP, **about) if done else remedies.resume(**about)
                 yield warning("document_missing", message, (status.replace(text="if it should go on"), again), path)
-            case kinds.EDITED | kinds.FROM_GIT | kinds.LOOSE | kinds.CHECKPOINT:
+            case _ if kind in kinds.WRITTEN and work(state.dialect).unsuitable(wired, state):
+                pass  # git brought it, or is in the middle of it: what is found of that leads on
+            case _ if kind in kinds.WRITTEN:
                 where = "came with git" if kind == kinds.FROM_GIT else "was edited"
                 yield warning("document_edited", f"{path} {where}; the next command decides about it", status, path)
             case _:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from tests.acceptance.feature import BRANCH, HOME, SLUG, House
@@ -78,15 +84,84 @@ def test_after_the_merge_another_clone_can_end_it(house, tmp_path):
     assert house.agent("status", "--json").code != 0 or not house.ok("list", "--json").json["workflows"]
 
 
-def test_on_its_branch_after_the_merge_it_says_where_to_go(house):
-    merge(house, "--no-ff", "-m", "Merge", delete=False)
-    house.git("switch", "-q", BRANCH)
-    error = house.refused("feature", "finalize")
-    assert error["code"] == "already_merged"
+def follow(house: House, error: dict[str, Any]) -> None:
+    """Types the remedies of a refusal, one after the other."""
     for one in error["remedies"]:
-        words = one["command"].split()
+        words = shlex.split(one["command"])
         house.git(*words[1:]) if words[0] == "git" else house.ok(*words[1:])
+
+
+WAYS = [("--no-ff", "-m", "Merge"), ("--squash",)]
+
+
+def merged_by_another(house: House, root: Path, *how: str) -> House:
+    """Somebody merges the pull request in a clone, or at the forge, and this clone stays on the branch."""
+    other = house.clone(root)
+    other.git("merge", "-q", *how, f"origin/{BRANCH}")
+    if "--squash" in how:
+        other.git("commit", "-q", "-m", "Sign in by key (#7)")
+    other.git("push", "-q", "origin", "main")
+    return other
+
+
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("words", [("feature", "finalize"), ("feature", "continue")])
+def test_on_its_branch_after_the_merge_it_says_where_to_go(house, tmp_path, how, words):
+    merged_by_another(house, tmp_path / "other", *how)
+    before = remote(house, BRANCH)
+    error = house.refused(*words)
+    assert error["code"] == "already_merged"
+    follow(house, error)
     is_ended(house, "main")
+    assert remote(house, BRANCH) == before
+
+
+def test_next_leads_to_the_base_once_it_is_known_to_have_the_feature(house, tmp_path):
+    merged_by_another(house, tmp_path / "other", "--squash")
+    house.git("fetch", "-q")
+    told = house.ok("next", "--json").json
+    assert told["blockers"][0]["remedies"][0]["command"] == "git switch main", told
+    assert "git switch main" in house.ok("status").out
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_a_clone_with_claims_ends_it_on_the_base_too(house, tmp_path, how):
+    other = house.clone(tmp_path / "second")
+    other.git("switch", "-q", BRANCH)
+    other.ok("status")
+    merged_by_another(house, tmp_path / "other", *how)
+    answer = other.person("approve", "--claimed", "--yes", "--json")
+    assert '"already_merged"' in answer.out, answer
+    assert other.status() == []
+    error = json.loads(answer.out[answer.out.find("{") :])["error"]
+    for one in error["remedies"]:
+        words = shlex.split(one["command"])
+        if words[0] == "git":
+            other.git(*words[1:])
+    assert other.person("approve", "--claimed", "--yes").code == 0
+    other.ok("feature", "finalize")
+    is_ended(other, "main")
+
+
+def test_what_ended_beside_the_base_is_named_there_and_can_end_there_again(house, tmp_path):
+    """The merge was not known when the docs were published: the base has the workspace and not the docs."""
+    other = merged_by_another(house, tmp_path / "other", "--squash")
+    there = house.root.with_name("remote.git")
+    there.rename(there.with_name("away.git"))
+    house.ok("feature", "finalize")
+    there.with_name("away.git").rename(there)
+    house.git("switch", "-q", "main")
+    house.git("pull", "-q", "--ff-only", "origin", "main")
+    assert (house.root / HOME).exists()
+    for words in (("list",), ("doctor",)):
+        said = house.agent(*words).out
+        assert f"holdfast feature finalize {SLUG}" in said, said
+    assert "pushed main to origin" in house.ok("feature", "finalize", SLUG).out
+    is_ended(house, "main")
+    assert HOME not in house.agent("doctor").out
+    other.git("pull", "-q", "--ff-only")
+    assert not (other.root / HOME).exists()
+    assert "What 01-requirements says." in other.read("docs/requirements.md")
 
 
 def test_on_the_base_without_a_merge_it_says_what_to_do(house):
@@ -94,6 +169,7 @@ def test_on_the_base_without_a_merge_it_says_what_to_do(house):
     error = house.refused("feature", "finalize", SLUG)
     assert error["code"] == "not_merged"
     assert error["remedies"][0]["command"] == f"git switch {BRANCH}"
+    assert error["remedy"] == f"git switch {BRANCH} · or git merge {BRANCH}"
     assert "cancel" not in str(error)
     house.git("merge", "-q", BRANCH)
     house.ok("feature", "finalize", SLUG)
@@ -105,20 +181,45 @@ def test_a_protected_base_gets_a_branch_to_be_merged(house):
     protect(house)
     before = remote(house, "main")
     said = house.ok("feature", "finalize", SLUG).out
-    assert "does not take a push to main" in said
+    assert "⚠ origin does not take a push to main" in said
     assert f"pushed finalize/{SLUG} to origin" in said
     assert remote(house, f"finalize/{SLUG}") == house.git("rev-parse", "main").strip()
     assert remote(house, "main") == before
+
+
+def test_a_base_that_a_request_brought_up_to_date_is_taken_as_it_is(house, tmp_path):
+    merge(house, "--no-ff", "-m", "Merge")
+    protect(house)
+    said = house.ok("feature", "finalize", SLUG).out
+    other = house.clone(tmp_path / "other")
+    (house.root.with_name("remote.git") / "hooks" / "pre-receive").unlink()
+    other.git("merge", "-q", "--squash", f"origin/finalize/{SLUG}")
+    other.git("commit", "-q", "-m", "Finalize (#8)")
+    other.git("push", "-q", "origin", "main", f":finalize/{SLUG}")
+    advised = re.search(r"once it is merged, (.*) brings main here up to date", said)
+    assert advised is not None, said
+    house.git("fetch", "-q", "--prune")
+    assert "not pushed" not in house.ok("list").out
+    for command in advised[1].split(" && "):
+        house.git(*shlex.split(command)[1:])
+    assert house.git("rev-parse", "main") == house.git("rev-parse", "origin/main")
+    assert house.status() == []
+    is_ended(house, "main")
 
 
 def test_a_remote_that_does_not_answer_is_said_and_asked_again(house):
     there = house.root.with_name("remote.git")
     there.rename(there.with_name("away.git"))
     said = house.ok("feature", "finalize").out
-    assert f"{BRANCH} is not pushed to origin" in said
+    assert f"⚠ {BRANCH} is not pushed to origin" in said
+    assert "⚠ origin cannot be asked" in said
+    for words in (("status",), ("list",), ("doctor",)):
+        answer = house.agent(*words)
+        assert f"holdfast feature finalize {SLUG}" in answer.out + answer.err, (words, answer)
     there.with_name("away.git").rename(there)
     assert f"pushed {BRANCH} to origin" in house.ok("feature", "finalize", SLUG).out
     assert remote(house, BRANCH) == house.git("rev-parse", "HEAD").strip()
+    assert "not pushed" not in house.agent("doctor").out
 
 
 def test_without_a_remote_nothing_is_pushed_and_said(tmp_path):

@@ -102,6 +102,8 @@ def reset(draft: Draft, command: cmd.Reset) -> None:
 def finalize(draft: Draft, command: cmd.Finalize) -> None:
     state = draft.state
     if state.finalized:
+        if command.branch and command.branch != state.branch:  # it was handed over where nobody sees it
+            draft.emit(ev.Branched(command.branch))
         return
     if not state.finished_at or state.cancelled:
         raise refusals.not_completed(state)

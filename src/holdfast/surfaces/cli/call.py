@@ -11,7 +11,7 @@ from holdfast.core.briefing import SESSION
 from holdfast.core.naming import READ
 from holdfast.core.remedy import Remedy, Scope, told
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError, UsageError
+from holdfast.errors import HoldfastError, Trouble, UsageError
 from holdfast.machine import settings as settings_
 from holdfast.plain.terminal import Style, escape, paint, to_ascii, wants_colour, write
 from holdfast.surfaces.cli.grammar import Command
@@ -278,6 +278,10 @@ class Call:
 
     def ok(self, text: str) -> str:
         return f"{self.style.green('✓')} {escape(text)}"
+
+    def said(self, text: str) -> str:
+        """What was done, or what did not work, each with its mark."""
+        return f"{self.style.yellow('⚠')} {escape(text)}" if isinstance(text, Trouble) else self.ok(text)
 
     def now(self) -> str:
         return self.project.wired.world.now()

@@ -26,9 +26,16 @@ def every(call: Call) -> None:
     except (NotFound, UsageError):
         pass  # there are none, or several
     found = [one for one in call.project.list() if queries.status(one.state) not in over]
-    confirmed = confirm(call, [call.workflow()] if call.args.workflow else found)
+    found = [call.workflow()] if call.args.workflow else found
+    apart = {one.id: wrong for one in found if (wrong := one.unsuitable()) and gates.claimed(one.state, one.facts())}
+    seen = [one for one in found if one.id not in apart]
+    confirmed = confirm(call, seen)
+    if apart and not confirmed:
+        raise next(iter(apart.values()))
     said = [call.ok(f"{path} of {id} is confirmed") for id, paths in confirmed.items() for path in paths]
-    call.answer({"confirmed": confirmed}, "\n".join(said) or "nothing is only claimed here")
+    said += [f"{wrong.message} ({call.told(wrong.remedies)})" for wrong in apart.values()]
+    more = {"left_out": list(apart)} if apart else {}
+    call.answer({"confirmed": confirmed, **more}, "\n".join(said) or "nothing is only claimed here")
 
 
 def confirm(call: Call, workflows: Sequence[Workflow]) -> dict[str, list[str]]:
@@ -43,6 +50,9 @@ def confirm(call: Call, workflows: Sequence[Workflow]) -> dict[str, list[str]]:
         return {}
     if not call.is_person:
         raise refusals.person_needed("confirm what is only claimed", remedies.confirm())
+    for workflow, paths in claimed.values():
+        if paths:
+            workflow.require_decidable()
     pictures = [_picture(call, one, shown[ulid]) for ulid, (one, paths) in claimed.items() if paths]
     count = sum(map(len, shown.values()))
     question = f"Confirm these {count} steps?" if count > 1 else "Confirm this step?"

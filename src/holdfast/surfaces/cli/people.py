@@ -92,7 +92,10 @@ def _confirm(call: Call, workflow: Workflow, path: str) -> None:
     """Where only a person's own word counts, the person sees what it is given to."""
     step, progress = workflow.state.plan.step(path), workflow.state.step(path)
     own_word = policy(step) == "human" or progress.status == lifecycle.ESCALATED
-    if not call.is_person or not own_word or not approving.is_ready(workflow, path):
+    if not call.is_person or not own_word:
+        return
+    workflow.require_decidable()
+    if not approving.is_ready(workflow, path):
         return
     shown = approving.hashes(workflow, path)
     if not call.ask(_picture(call, workflow, path, shown), f"Approve {path}?", default=call.args.yes):

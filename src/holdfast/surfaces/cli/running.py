@@ -55,13 +55,14 @@ def _whole(call: Call) -> None:
     state, brief = workflow.state, workflow.briefing()
     changed, apart = _definition_changed(call, state), workflow.out_of_sync()
     own = call.project.wired.shadowing(state.type, state.source)
-    lost = call.project.troubles
+    lost, left = call.project.troubles, _left(call)
     if call.args.json:
         from holdfast.core import answers
 
         more: dict[str, Any] = {"definition_changed": bool(changed), "out_of_sync": apart or None}
         more |= {"unreadable": lost} if lost else {}
         more |= {"shadowing": own} if own else {}
+        more |= {"leftovers": left} if left else {}
         more |= (
             {"to_finalize": [{"workflow_id": id} for id in workflow.to_finalize()]} if workflow.to_finalize() else {}
         )
@@ -70,9 +71,14 @@ def _whole(call: Call) -> None:
     text = render.status(brief, call.style, call.width, scope=call.scope())
     unfinished = [_to_finalize(id) for id in workflow.to_finalize()]
     told = "".join(
-        f"\n{call.style.yellow(escape(said))}\n" for said in (own, changed, apart, *unfinished, *lost) if said
+        f"\n{call.style.yellow(escape(said))}\n" for said in (own, changed, apart, *unfinished, *left, *lost) if said
     )
     call.answer({}, text + told)
+
+
+def _left(call: Call) -> list[str]:
+    """What is still to be done about workflows that ended."""
+    return [f"{one.message} ({told(one.remedies, call.project.wired.scope())})" for one in call.project.leftovers()]
 
 
 def _to_finalize(id: str) -> str:
@@ -120,6 +126,7 @@ def listing(call: Call) -> None:
     found = project.list(status=status, type=args.type, session=args.session)
     rows = [_row(workflow) for workflow in found]
     lost = project.troubles
+    left = _left(call)
     half = [_half_finalized(call, one.state) for one in found if queries.is_half_finalized(one.state)]
     over = [one.id for one in found if queries.to_finalize(one.state) and not queries.is_half_finalized(one.state)]
 
@@ -127,10 +134,10 @@ def listing(call: Call) -> None:
         shown = render.listing(rows, call.style, call.width, project.wired.world.now())
         return shown + "".join(
             f"\n⚠ {escape(said)}\n"
-            for said in (*half, *map(_to_finalize, over), *(f"{one} (holdfast doctor)" for one in lost))
+            for said in (*half, *left, *map(_to_finalize, over), *(f"{one} (holdfast doctor)" for one in lost))
         )
 
-    more = {name: said for name, said in (("unreadable", lost), ("interrupted", half)) if said}
+    more = {name: said for name, said in (("unreadable", lost), ("interrupted", half), ("leftovers", left)) if said}
     call.answer({"workflows": rows, "total": len(rows), **more}, text)
 
 

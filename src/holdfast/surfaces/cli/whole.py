@@ -18,6 +18,7 @@ def reset_step(call: Call, workflow: Workflow, step: str) -> None:
     """Shows what is lost, and asks; without a step, the current one begins again."""
     named = step or queries.current(workflow.state) or "all"
     path = "" if named == "all" else workflow.path(named)
+    workflow.require_suitable()
     if call.is_person:
         _confirm_reset(call, workflow, path)
     workflow.reset(path, **call.how())

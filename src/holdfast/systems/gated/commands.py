@@ -41,7 +41,7 @@ def finalize(call: Call) -> None:
         call.confirm([workflow])
     said = finalize(call.project.wired, workflow, tuple(call.args.merged), **how)
     data = {**workflow.summary(), "ulid": workflow.ulid, "said": list(said)}
-    call.answer(data, "\n".join(call.ok(line) for line in said))
+    call.answer(data, "\n".join(map(call.said, said)))
 
 
 def reset(call: Call) -> None:
@@ -93,7 +93,7 @@ def recover(call: Call) -> None:
     found = recovery.recover(wired, slug, call.args.take)
     if isinstance(found, recovery.Rebuilt):
         said = found.said or (f"{slug} is as its journal says",)
-        call.answer({"slug": slug, "ulid": found.state.ulid, "said": list(said)}, "\n".join(map(call.ok, said)))
+        call.answer({"slug": slug, "ulid": found.state.ulid, "said": list(said)}, "\n".join(map(call.said, said)))
         return
     shown = _table(found) + "".join(f"{escape(trouble)}\n" for trouble in (*wired.troubles, *_given_up(wired)))
     if not call.is_person:

@@ -84,7 +84,7 @@ def take(wired: Wired, slug: str, worktree: str, *, only_look: bool = False) -> 
     data = read(wired, slug, worktree)
     if data is None or is_known(wired, slug, data):
         return None
-    under_way = _merging(wired, slug)
+    under_way = merging(wired, slug)
     if under_way is not None:
         return under_way
     data = _newest(wired, slug, worktree, data) or data
@@ -122,20 +122,24 @@ def take_over(wired: Wired) -> list[str]:
 
 def _finalized_elsewhere(wired: Wired) -> None:
     """A feature whose folder a commit took away, and said so, was finalized: in another clone, or here to the end."""
-    from holdfast.git import history as git_history
-
     place = wired.place
     repository, wanted = place.repository, ("gated", True, place.key())
     for entry in wired.store.entries():
         gone = not os.path.lexists(os.path.join(place.worktree, words.HOME, entry.id))
         if repository is None or not gone or (entry.dialect, entry.to_finalize, entry.worktree) != wanted:
             continue
-        document = f"{words.HOME}/{entry.id}/{words.DOCUMENT}"
-        inside = os.path.relpath(os.path.join(place.worktree, document), repository.top)
-        newest = "" if git.head_blob(repository, inside) else git_history.newest_of(repository, inside)
-        if newest and "\nWorkflow-Status: finalized\n" in git_history.message(repository, newest):
+        if is_finalized(repository, place.worktree, entry.id):
             done = cmd.Together((cmd.Finalize(elsewhere=True), cmd.Record({queries.WORKSPACE: queries.DELETED})))
             wired.execute(entry.ulid, done, GIT)
+
+
+def is_finalized(repository: git.Repository, base: str, slug: str, at: str = "HEAD") -> bool:
+    """Whether a feature was finalized, by the history of a commit: the commit that took its document away says so."""
+    from holdfast.git import history as git_history
+
+    inside = os.path.relpath(os.path.join(base, words.HOME, slug, words.DOCUMENT), repository.top)
+    newest = "" if git.head_blob(repository, inside, at) else git_history.newest_of(repository, inside, at)
+    return bool(newest) and "\nWorkflow-Status: finalized\n" in git_history.message(repository, newest)
 
 
 def compared(wired: Wired, slug: str, worktree: str, data: bytes) -> Standing:
@@ -156,7 +160,7 @@ def live(wired: Wired, slug: str) -> list[Entry]:
 
 def require_settled(wired: Wired, slug: str) -> None:
     """In the middle of a merge nobody knows yet which journal git brings."""
-    under_way = _merging(wired, slug)
+    under_way = merging(wired, slug)
     if under_way is not None:
         raise under_way
     operation = git.busy(wired.place.repository) if wired.place.repository else None
@@ -165,7 +169,7 @@ def require_settled(wired: Wired, slug: str) -> None:
         raise Refused("git_busy", said, remedy=shell("git", "status"), facts={"operation": operation})
 
 
-def _merging(wired: Wired, slug: str) -> Refused | None:
+def merging(wired: Wired, slug: str) -> Refused | None:
     """What is said in the middle of a merge that left the files of a workspace for people to resolve.
 
     Nobody can: they follow from the journal, and a journal is not made of two. The merge is taken back, and Holdfast

@@ -75,6 +75,7 @@ def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
     _require_seen(place, f"{home}/{words.DESCRIPTION}")
     if command.branch and git.branch(repository) != command.branch:
         git_changes.require_idle(repository)
+        _require_unshared(repository, command)
         _require_own_ground(wired, command, git.branch(repository) or "")
     return command
 
@@ -133,6 +134,19 @@ def _require_new(wired: Wired, command: cmd.Start, home: str) -> None:
     said = f"{home} is the workspace of a feature already"
     ways = (*there, _named_otherwise(remedies.start(command.type, command.subject)))
     raise Refused("workspace_exists", said, remedy=ways, facts={"path": home})
+
+
+def _require_unshared(repository: git.Repository, command: cmd.Start) -> None:
+    """What is begun beside a branch that a remote has under the same name would be a second feature in its place."""
+    branch = str(command.branch)
+    if git_changes.tip(repository, branch) is not None or not git_changes.has_branch(repository, branch):
+        return
+    said = f"a remote has {branch} already: that is the feature {command.id}, which is not checked out here"
+    ways = (
+        shell("git", "switch", branch, text="go on with it"),
+        _named_otherwise(remedies.start(command.type, command.subject)),
+    )
+    raise Refused("workspace_exists", said, remedy=ways, facts={"branch": branch})
 
 
 def _require_own_ground(wired: Wired, command: cmd.Start, here: str) -> None:

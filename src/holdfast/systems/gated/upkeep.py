@@ -119,6 +119,12 @@ def _findings(wired: Wired, state: State) -> Iterator[tuple[HoldfastError, str]]
         yield Conflict("branch_not_pushed", said, remedy=remedies.go_on(workflow=state.ulid)), ""
 
 
+def _leftovers(wired: Wired) -> Iterator[HoldfastError]:
+    from holdfast.systems.gated.delivery import leftovers
+
+    return leftovers.found(wired)
+
+
 def _branch(id: str) -> str:
     return f"{words.BRANCHES}{id}" if words.is_slug(id) else ""
 
@@ -132,4 +138,5 @@ UPKEEP = Upkeep(
     adopt=_adopt,
     copy=_copy,
     findings=_findings,
+    leftovers=_leftovers,
 )

@@ -32,6 +32,12 @@ def _commit(state: State, word: str, message: str) -> tuple[str, str]:
     return path, subject_line(path, message)
 
 
+def _unsuitable(wired: Wired, state: State) -> HoldfastError | None:
+    from holdfast.systems.gated import checkout
+
+    return checkout.unsuitable(wired, state)
+
+
 def _apart(wired: Wired, state: State) -> str:
     from holdfast.systems.gated.delivery import clones
 
@@ -48,7 +54,8 @@ WORK = Work(
     after_commit=late(_WORKSPACE, "settle"),
     handed_in=late(_WORKSPACE, "wanted"),
     reviewed=late(_WORKSPACE, "reviewed"),
-    before_approval=late(f"{__package__}.delivery.clones", "require_current"),
+    before_approval=late(f"{__package__}.delivery.clones", "before_approval"),
+    unsuitable=_unsuitable,
     apart=_apart,
     kept=lambda state: (words.home(state),),
 )

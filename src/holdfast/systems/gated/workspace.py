@@ -20,13 +20,13 @@ from holdfast.core.value import Any
 from holdfast.documents.lens.fields import MOMENT
 from holdfast.documents.lens.mapping import put
 from holdfast.documents.reconcile import HOLDFAST
-from holdfast.errors import HoldfastError, Refused, UsageError
+from holdfast.errors import HoldfastError, Refused, Trouble, UsageError
 from holdfast.files.replace import durable_write, remove
 from holdfast.git import changes as git_changes
 from holdfast.git import commits, made
 from holdfast.git.command import git as run
 from holdfast.git.made import Purpose
-from holdfast.systems.gated import central, journal_copy, words
+from holdfast.systems.gated import central, checkout, journal_copy, words
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam.wired import Wired
 
@@ -70,6 +70,8 @@ def settle(wired: Wired, before: State | None, after: State, summary: str = "") 
     """Keeps the workspace in step with a move of the work, and commits it; what has to be said about it."""
     if words.is_deleted(after) or (before is not None and _shown(before) == _shown(after)):
         return ()
+    if wired.is_elsewhere(after) and checkout.is_on_base(wired, after):
+        return ()  # the end of the feature commits it there
     phase, what = _what(before, after)
     archived = _set_aside(wired, before, after)
     said = commit(wired, after, summary or what, phase)
@@ -189,19 +191,24 @@ def commit(wired: Wired, state: State, summary: str = "", phase: str = "") -> tu
         note("the command was interrupted", os.getpid())
         committed(wired, state, summary, phase)
     except HoldfastError as refusal:
+        is_elsewhere = refusal.code == "branch_mismatch"
         try:
-            note(refusal.message, 0)
+            note("another branch was checked out" if is_elsewhere else refusal.message, 0)
         except HoldfastError:
             pass  # the disk is full: the answer says it all the same
-        return (uncommitted(repository, _purpose(state), [refusal.message]),)
+        return (_uncommitted(_purpose(state), refusal.message),)
     return ()
 
 
-def commit_left(wired: Wired, state: State) -> None:
-    """Commits what could not be committed when the work ended, as nothing moves any more that would take it along."""
+def commit_left(wired: Wired, state: State) -> tuple[str, ...]:
+    """Commits what could not be committed when the work ended, as nothing moves any more that would take it along; what
+    is said about it.
+    """
     repository = git.find(wired.place.base(state.worktree))
-    if repository and made.wanted(repository, state.ulid, ""):
-        committed(wired, state)
+    if repository is None or not made.wanted(repository, state.ulid, ""):
+        return ()
+    committed(wired, state)
+    return (f"committed that {state.id} is {queries.status(state)}",)
 
 
 def _purpose(state: State) -> Purpose:
@@ -215,10 +222,18 @@ def _subjects(repository: git.Repository, state: State, summary: str, phase: str
     return list(dict.fromkeys((*earlier, own))) if summary or not earlier else earlier
 
 
-def uncommitted(_: git.Repository | None, purpose: Purpose, told: Sequence[str]) -> str:
-    """The sentence about a commit that is still to be made, by the reason and the subjects that are noted."""
+def uncommitted(repository: git.Repository, purpose: Purpose, told: Sequence[str]) -> str:
+    """The sentence about a commit that is still to be made, by the reason and the subjects that are noted.
+
+    On another branch it cannot be made, and what is done there is about something else.
+    """
+    is_here = git.branch(repository) == f"{words.BRANCHES}{purpose.workflow}"
+    return _uncommitted(purpose, told[0]) if is_here else ""
+
+
+def _uncommitted(purpose: Purpose, why: str) -> str:
     again = typed(remedies.go_on(), Scope(active={purpose.ulid: purpose.workflow}, about=purpose.ulid))
-    return f"not committed yet: {told[0]} ({again} tries again)"
+    return Trouble(f"not committed yet: {why} ({again} tries again)")
 
 
 def committed(wired: Wired, state: State, summary: str = "", phase: str = "", more: tuple[str, ...] = ()) -> None:

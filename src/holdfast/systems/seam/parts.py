@@ -220,6 +220,11 @@ class Work(Value):
     """The system's files that lie among the project's own."""
     before_approval: Callable[[Wired, State], tuple[str, ...]] = staticmethod(lambda _wired, _state: ())
     """Called before an approval is decided; refuses where others went on, and gives what the user should be told."""
+    unsuitable: Callable[[Wired, State], HoldfastError | None] = staticmethod(lambda _wired, _state: None)
+    """Why no work can be handed in, reviewed or approved as git stands, such as on another branch or in a merge.
+
+    What is told of a workflow and what is decided about it ask the same.
+    """
     apart: Callable[[Wired, State], str] = staticmethod(lambda _wired, _state: "")
     """What is wrong between the state and git; empty when all is well."""
 
@@ -269,6 +274,8 @@ class Upkeep(Value):
         lambda _wired, _state: iter(())
     )
     """What doctor reports of a workflow: what is wrong, and with which file."""
+    leftovers: Callable[[Wired], Iterator[HoldfastError]] = staticmethod(lambda _wired: iter(()))
+    """What is still to be done about workflows that ended, each with the command that does it."""
     branch: Callable[[str], str] = staticmethod(lambda _: "")
     """The branch that a workflow of this id is worked on, where the system makes one for it."""
     touched: Callable[[Entry], str] = staticmethod(lambda _: "")

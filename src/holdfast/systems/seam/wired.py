@@ -8,7 +8,7 @@ from _collections_abc import Callable, Mapping, Sequence
 from holdfast import git
 from holdfast.core.definition import BUILT_IN
 from holdfast.core.lifecycle import FINISHED
-from holdfast.core.remedy import Scope
+from holdfast.core.remedy import Blank, Scope
 from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.machine import place as places
@@ -101,12 +101,19 @@ class Wired(Value):
     def branch_mismatch(self, state: State, fresh: Remedy | None = None) -> HoldfastError:
         """What is said where another branch than the workflow's is checked out."""
         from holdfast.core.refusals import branch_mismatch
-        from holdfast.git.changes import has_branch
+        from holdfast.git import changes, history, linked
 
         repository = git.find(self.place.base(state.worktree))
-        here = git.branch(repository) if repository else self.place.branch()
-        is_there = repository is None or has_branch(repository, state.branch or "")
-        return branch_mismatch(state, here, fresh, is_there=is_there)
+        if repository is None or not state.branch:
+            return branch_mismatch(state, self.place.branch(), fresh)
+        if git.busy(repository):
+            return changes.under_way(repository)
+        here, other = git.branch(repository), linked.checked_out(repository, state.branch)
+        if other is not None:
+            return branch_mismatch(state, here, fresh, tree=repository.top, holder=other.top)
+        if changes.has_branch(repository, state.branch):
+            return branch_mismatch(state, here, fresh)
+        return branch_mismatch(state, here, fresh, lost=history.last_on(repository, state.branch) or Blank("SHA"))
 
     def recorded(self, state: State, path: str) -> None:
         """The journal has the commit that was made for a step: nothing of it is left to record."""
@@ -118,7 +125,7 @@ class Wired(Value):
 
     def candidates(self) -> Sequence[Entry]:
         """The workflows that a command without `-w` may mean: the active ones of the branch, else of the worktree, else
-        all; where none is active, those that are still to be finalized.
+        of the branch wherever they are worked on, else all; where none is active, those that are still to be finalized.
         """
         active, made_for = self.store.active(), self.place.made_for
         own = [entry for entry in active if made_for in (entry.id, entry.ulid)] if made_for else []
@@ -126,7 +133,8 @@ class Wired(Value):
             return own
         here = [entry for entry in active if entry.worktree == self.place.key()]
         branch = [entry for entry in here if entry.branch in (None, self.place.branch())]
-        return branch or here or active or self.to_finalize()
+        apart = [entry for entry in active if entry.branch and entry.branch == self.place.branch()]
+        return branch or here or apart or active or self.to_finalize()
 
     def require_alone(self, state: State) -> None:
         """Refuses while another workflow of the same system runs in the worktree."""

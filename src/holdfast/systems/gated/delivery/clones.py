@@ -13,13 +13,20 @@ from holdfast.core import lifecycle, remedies
 from holdfast.core.remedy import Remedy, shell
 from holdfast.core.state import State
 from holdfast.engine.ports import AHEAD, FORKED, Standing
-from holdfast.errors import HoldfastError, Refused
+from holdfast.errors import HoldfastError, Refused, Trouble
 from holdfast.git import bringing, remotes
 from holdfast.git.remotes import Position
 from holdfast.systems.gated import journal_copy, words, workspace
+from holdfast.systems.gated.delivery import handing_over
 from holdfast.systems.seam.wired import Wired
 
 _DECIDED = (lifecycle.DONE, lifecycle.ACTIVE)
+
+
+def before_approval(wired: Wired, state: State) -> tuple[str, ...]:
+    """Refuses what would be decided on a branch that is merged by now, or that others went on with."""
+    handing_over.require_unmerged(wired, state)
+    return require_current(wired, state)
 
 
 def require_current(wired: Wired, state: State) -> tuple[str, ...]:
@@ -31,7 +38,7 @@ def require_current(wired: Wired, state: State) -> tuple[str, ...]:
     now = remotes.position(repository, str(state.branch))
     if now and now.behind:
         raise _gone_on(wired, state, repository, now)
-    return (f"{now.remote} cannot be asked, so this goes on here: {why}",) if why and now else ()
+    return (Trouble(f"{now.remote} cannot be asked, so this goes on here: {why}"),) if why and now else ()
 
 
 def send(wired: Wired, state: State) -> tuple[str, ...]:
@@ -45,11 +52,13 @@ def send(wired: Wired, state: State) -> tuple[str, ...]:
     sent = remotes.push(repository, str(state.branch))
     if sent.outcome == remotes.PUSHED:
         return (f"pushed {state.branch} to {sent.remote}",)
-    return (left(wired, state) or f"{state.branch} is not pushed: {sent.reason}",)
+    return (Trouble(left(wired, state) or f"{state.branch} is not pushed: {sent.reason}"),)
 
 
 def decided(before: State | None, after: State) -> bool:
-    """Whether people decided about a phase: others should know that at once."""
+    """Whether people decided about a phase, or the work was given up or taken up again: others should know at once."""
+    if before is not None and bool(before.cancelled) != bool(after.cancelled):
+        return True
     return before is not None and any(
         before.step(path).status == lifecycle.WAITING and after.step(path).status in _DECIDED
         for path in after.plan.children("")

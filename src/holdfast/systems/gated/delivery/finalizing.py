@@ -17,7 +17,7 @@ from holdfast.documents.lens.fields import object_in
 from holdfast.errors import Refused, UsageError
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, subject, words, workspace
-from holdfast.systems.gated.delivery import clones, handing_over, pull_request
+from holdfast.systems.gated.delivery import clones, handing_over, leftovers, pull_request
 from holdfast.systems.gated.delivery.going_on import require_heard
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
@@ -38,8 +38,12 @@ def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how
 
 def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
     state = workflow.refresh().state
+    if leftovers.is_on_base(wired, state):
+        base = git.branch(wired.repository(state.worktree)) or ""
+        begun = cmd.Together((cmd.Finalize(branch=base), cmd.Record({queries.WORKSPACE: ""})))
+        state = workflow.execute(begun, **how).state
     if words.is_deleted(state):
-        return (f"{workflow.id} is finalized", *handing_over.again(wired, state))
+        return (f"{workflow.id} is finalized", *leftovers.sent(wired, state))
     repository, branch = handing_over.ground(wired, state)
     wired.preview(state, cmd.Finalize())
     told = clones.require_current(wired, state)

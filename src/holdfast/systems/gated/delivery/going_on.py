@@ -20,9 +20,9 @@ from holdfast.errors import Refused
 from holdfast.forges.port import Forge
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
-from holdfast.systems.gated import journal_copy, words, workspace
+from holdfast.systems.gated import checkout, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
-from holdfast.systems.gated.delivery import clones, confirmation, pull_request
+from holdfast.systems.gated.delivery import clones, confirmation, handing_over, leftovers, pull_request
 from holdfast.systems.seam import publishing
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
@@ -35,19 +35,22 @@ READINGS = 4
 def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     """Takes a feature as far as it goes now; the sentences that people should hear."""
     state = workflow.refresh().state
-    if state.cancelled or state.finalized:
-        workspace.commit_left(wired, state)
+    if state.cancelled or words.is_deleted(state):
+        done = (*workspace.commit_left(wired, state), *leftovers.sent(wired, state))
+        if done:
+            return done
     if state.cancelled:
         raise refusals.cancelled(state)
     if state.finalized:
         raise refusals.finalized(state)
     wired.preview(state, cmd.Record({}))
-    wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
+    handing_over.require_unmerged(wired, state)
+    wrong = checkout.unsuitable(wired, state)
     if wrong is not None:
         raise wrong
     repository = git.find(wired.place.base(state.worktree))
-    if repository and state.branch and git.branch(repository) != state.branch:
-        raise wired.branch_mismatch(state)
+    if checkout.is_on_base(wired, state):
+        return (f"{state.id} is merged: what is left is {_finalize(wired, state)}",)
     said = clones.require_current(wired, state)
     told = _gone_on(wired, workflow, repository, how)
     sent = clones.send(wired, workflow.state)

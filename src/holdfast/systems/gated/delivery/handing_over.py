@@ -9,9 +9,9 @@ import os
 
 from holdfast import git
 from holdfast.core import remedies
-from holdfast.core.remedy import shell, typed
+from holdfast.core.remedy import Remedy, shell, typed
 from holdfast.core.state import State
-from holdfast.errors import HoldfastError, Refused
+from holdfast.errors import HoldfastError, Refused, Trouble
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.git import remotes
@@ -26,63 +26,94 @@ def ground(wired: Wired, state: State) -> tuple[git.Repository, str]:
     """The repository in which a feature ends now, and the branch it was merged into where that is checked out."""
     repository = wired.repository(state.worktree)
     here, base = git.branch(repository), git_changes.default_branch(repository)
+    if not state.finalized:
+        _ask(repository, base)
     if not state.branch or here == state.branch:
-        _require_unmerged(repository, state, base)
+        wrong = None if state.finalized else merged(wired, repository, state)
+        if wrong is not None:
+            raise wrong
         return repository, ""
-    if not base or here != base:
-        refusal = wired.branch_mismatch(state)
-        if base and git_changes.has_branch(repository, base):
-            refusal.remedies += (shell("git", "switch", base, text="or, where it is merged"),)
-        raise refusal
-    if _merged_state(wired, repository, state) != state.finished_at or not state.finished_at:
-        raise _not_merged(wired, repository, state, base)
-    return repository, base
+    if is_base_here(wired, repository, state):
+        return repository, str(base)
+    refusal: HoldfastError | None = merged(wired, repository, state)
+    if refusal is None and base and here == base and git_changes.has_branch(repository, state.branch):
+        refusal = _not_merged(repository, state, base)
+    raise refusal or wired.branch_mismatch(state)
 
 
-def _require_unmerged(repository: git.Repository, state: State, base: str | None) -> None:
-    """What is committed on a branch that is merged already reaches nobody."""
-    if not base or not state.branch or base == state.branch or state.finalized:
+def require_unmerged(wired: Wired, state: State) -> None:
+    """Refuses on the branch of a completed feature that the base branch has by now."""
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None or state.finalized or not state.finished_at or git.branch(repository) != state.branch:
         return
-    remotes.fetch(repository, base)
+    _ask(repository, git_changes.default_branch(repository))
+    wrong = merged(wired, repository, state)
+    if wrong is not None:
+        raise wrong
+
+
+def _ask(repository: git.Repository, base: str | None) -> None:
+    """The remote is asked for its base branch, which may have the feature by now."""
+    if base:
+        remotes.fetch(repository, base)
+
+
+def is_base_here(wired: Wired, repository: git.Repository, state: State) -> bool:
+    """Whether the base branch is checked out and has the feature as it was completed."""
+    here, base = git.branch(repository), git_changes.default_branch(repository)
+    return bool(base) and here == base and _has(wired, repository, state, git.head(repository) or "")
+
+
+def merged(wired: Wired, repository: git.Repository, state: State) -> Refused | None:
+    """What is said where the base branch has a completed feature and is not checked out as it has it: what is committed
+    on a branch that is merged already reaches nobody.
+
+    A merge of any kind brings the journal, so it is looked for where the branch itself is in nobody's history.
+    """
+    base = git_changes.default_branch(repository)
+    if not base or not state.branch or base == state.branch or not state.finished_at:
+        return None
     where, tip = git_changes.remote(repository, base), git_changes.tip(repository, state.branch)
     tracking = git_changes.tracking(repository, where, base) if where else ""
-    theirs = git_changes.at_ref(repository, tracking) if tracking else None
-    if tip and theirs and git_history.is_ancestor(repository, tip, theirs):
-        said = f"{state.branch} is merged into {base}: the docs are published there"
-        name = tracking.removeprefix("refs/remotes/")
-        ways = (
-            shell("git", "switch", base),
-            shell("git", "merge", "--ff-only", name, text="then"),
-            remedies.finalize(workflow=state.ulid, text="then"),
-        )
-        raise Refused("already_merged", said, remedy=ways, facts={"branch": state.branch, "base": base})
+    local, theirs = git_changes.tip(repository, base), git_changes.at_ref(repository, tracking) if tracking else None
+
+    def has(commit: str | None) -> bool:
+        if not commit:
+            return False
+        over = journal_copy.is_finalized(repository, wired.place.base(state.worktree), state.id, commit)
+        is_all = bool(tip) and git_history.is_ancestor(repository, str(tip), commit)
+        return over or is_all or _has(wired, repository, state, commit)
+
+    is_here = git.branch(repository) == base
+    ways: tuple[Remedy, ...] = () if is_here else (shell("git", "switch", base),)
+    if is_here or not has(local):
+        if not has(theirs):
+            return None
+        name, follows = tracking.removeprefix("refs/remotes/"), "then" if ways else ""
+        apart = local and theirs and not git_history.is_ancestor(repository, local, theirs)
+        if local:  # without one, the switch makes it as the remote has it
+            ways += (shell("git", "merge", "--no-edit" if apart else "--ff-only", name, text=follows),)
+    said = f"{state.id} is merged into {base}: it ends there"
+    ways += (remedies.finalize(workflow=state.ulid, text="then"),)
+    return Refused("already_merged", said, remedy=ways, facts={"branch": state.branch, "base": base})
 
 
-def _merged_state(wired: Wired, repository: git.Repository, state: State) -> str:
-    """When the feature was completed, by the journal that the branch here has of it; empty where it has none."""
+def _has(wired: Wired, repository: git.Repository, state: State, commit: str) -> bool:
+    """Whether a commit has the feature as it was completed, by the journal that it has of it."""
     name = journal_copy.name(state.id)
-    data = git.head_blob(repository, os.path.join(wired.place.base(state.worktree), name))
+    path = os.path.join(wired.place.base(state.worktree), name)
+    data = git.head_blob(repository, path, commit) if commit and state.finished_at else None
     if data is None or not journal_copy.is_known(wired, state.id, data):
-        return ""
-    return wired.store.examine_copy(data, name).state.finished_at
+        return False
+    return wired.store.examine_copy(data, name).state.finished_at == state.finished_at
 
 
-def _not_merged(wired: Wired, repository: git.Repository, state: State, base: str) -> HoldfastError:
-    if not git_changes.has_branch(repository, state.branch or ""):
-        return wired.branch_mismatch(state)
+def _not_merged(repository: git.Repository, state: State, base: str) -> HoldfastError:
     position = remotes.position(repository, state.branch or "")
     name = state.branch if git_changes.tip(repository, state.branch or "") else position and position.name
     said = f"{base} does not have {state.id} as it was completed: finalize it on {state.branch}, or merge that first"
-    ways = (shell("git", "switch", state.branch or ""), shell("git", "merge", str(name or state.branch), text="or"))
+    ways = (shell("git", "switch", state.branch or ""), shell("git", "merge", str(name or state.branch)))
     return Refused("not_merged", said, remedy=ways, facts={"branch": state.branch, "base": base})
-
-
-def again(wired: Wired, state: State) -> tuple[str, ...]:
-    """What could not be pushed when the feature ended is tried again."""
-    repository = git.find(wired.place.base(state.worktree))
-    branch = state.branch or (git.branch(repository) if repository else None) or ""
-    now = remotes.position(repository, branch) if repository else None
-    return pushed(wired, state) if now and now.theirs and now.ahead else ()
 
 
 def pushed(wired: Wired, state: State) -> tuple[str, ...]:
@@ -100,7 +131,7 @@ def pushed(wired: Wired, state: State) -> tuple[str, ...]:
     if sent.outcome == remotes.BEHIND:
         now = remotes.position(repository, branch)
         way = f"git merge --no-edit {now.name if now else branch}, then git push"
-    return (f"{branch} is not pushed to {sent.remote}: {sent.reason} ({way}, or {_typed(wired, state)})",)
+    return (Trouble(f"{branch} is not pushed to {sent.remote}: {sent.reason} ({way}, or {_typed(wired, state)})"),)
 
 
 def _by_pull_request(
@@ -108,11 +139,13 @@ def _by_pull_request(
 ) -> tuple[str, ...]:
     """The remote does not take a push to its base: the commits go there under another name."""
     name, title = f"{BRANCHES}{state.id}", f"[Feature] Finalize {state.title or state.subject}"[:256]
-    said = f"{refused.remote} does not take a push to {base}: {refused.reason}"
+    said = Trouble(f"{refused.remote} does not take a push to {base}: {refused.reason}")
     sent = remotes.push(repository, base, name)
     if sent.outcome != remotes.PUSHED:
-        return (said, f"{name} is not pushed either: {sent.reason} ({_typed(wired, state)} tries again)")
-    after = f"once it is merged, git pull --rebase brings {base} here up to date"
+        return (said, Trouble(f"{name} is not pushed either: {sent.reason} ({_typed(wired, state)} tries again)"))
+    now = remotes.position(repository, base)
+    theirs = now.name if now else f"{sent.remote}/{base}"
+    after = f"once it is merged, git fetch && git reset --keep {theirs} brings {base} here up to date"
     body = f"The docs of {state.title or state.subject} are published, and its workspace is deleted.\n"
     forge = wired.forge(state.worktree)
     try:
@@ -129,4 +162,5 @@ def _by_pull_request(
 
 
 def _typed(wired: Wired, state: State) -> str:
-    return typed(remedies.finalize(workflow=state.ulid), wired.scope(state.ulid))
+    again = remedies.go_on if state.cancelled else remedies.finalize
+    return typed(again(workflow=state.ulid), wired.scope(state.ulid))

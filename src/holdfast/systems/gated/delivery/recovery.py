@@ -17,6 +17,7 @@ from holdfast.core.state import Actor, Grant, State
 from holdfast.core.value import Any, Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
+from holdfast.git.changes import has_branch
 from holdfast.systems.gated import journal_copy, subject, words, workspace
 from holdfast.systems.gated.delivery import clones, evidence, forks
 from holdfast.systems.gated.delivery.reconstruction import Clue, Recovery, put_together
@@ -113,7 +114,12 @@ def reconstruct(wired: Wired, slug: str) -> Recovery:
     left = evidence.gather(wired.place, slug)
     if left is None:
         path = f"{words.HOME}/{slug}/{words.DESCRIPTION}"
-        raise no_feature(path, f"there is no {path}, so nothing proves that there was a feature {slug}")
+        refusal = no_feature(path, f"there is no {path}, so nothing proves that there was a feature {slug}")
+        branch, repository = f"{words.BRANCHES}{slug}", wired.place.repository
+        if repository and git.branch(repository) != branch and has_branch(repository, branch):
+            refusal.message = f"there is no {path}, and {branch} is not checked out"
+            refusal.remedies = (shell("git", "switch", branch, text="look there"), *refusal.remedies[:1])
+        raise refusal
     return put_together(slug, left)
 
 

@@ -1,0 +1,103 @@
+"""What is left of features that ended: commits that no remote has, and a workspace that the base branch still has."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Iterator
+
+from holdfast import git
+from holdfast.core import remedies
+from holdfast.core.state import State
+from holdfast.engine.ports import Entry
+from holdfast.errors import Conflict, HoldfastError
+from holdfast.git import changes as git_changes
+from holdfast.git import made, remotes
+from holdfast.systems.gated import journal_copy, words
+from holdfast.systems.gated.delivery import handing_over
+from holdfast.systems.seam.wired import Wired
+
+_ENDED = ("cancelled", "finalized")
+
+
+def found(wired: Wired) -> Iterator[HoldfastError]:
+    """What is still to be done about each, with the command that does it. Git is asked once for all of them."""
+    repository, here = wired.place.repository, wired.place.key()
+    over = [one for one in wired.store.entries() if _has_ended(one) and one.worktree == here] if repository else []
+    if repository is None or not over:
+        return
+    try:
+        unsent = _unsent(repository)
+    except HoldfastError as failure:  # git does not look at what belongs to other users
+        yield failure
+        return
+    newest = {entry.id: entry for entry in sorted(over, key=lambda one: one.ulid)}
+    for entry in newest.values():
+        count = unsent.get((entry.branch or "", entry.id), 0)
+        if count and _is_missed(wired, repository, entry):
+            yield _not_pushed(entry, count, git_changes.remote(repository, entry.branch or "") or "")
+        if made.wanted(repository, entry.ulid, ""):
+            said = f"{entry.id} is {entry.status}, and that is not committed on {entry.branch} yet"
+            yield Conflict("not_committed", said, remedy=remedies.go_on(workflow=entry.ulid))
+        if entry.status == "finalized" and os.path.lexists(os.path.join(wired.place.worktree, words.HOME, entry.id)):
+            state = wired.store.load(entry.ulid)
+            if is_on_base(wired, state):
+                yield _still_there(entry, git.branch(repository) or "")
+
+
+def sent(wired: Wired, state: State) -> tuple[str, ...]:
+    """Pushes what no remote has of a feature that ended; what is said about it."""
+    repository = git.find(wired.place.base(state.worktree))
+    branch = state.branch or (git.branch(repository) if repository else None) or ""
+    if repository is None or not _unsent(repository).get((branch, state.id)):
+        return ()
+    return handing_over.pushed(wired, state) if state.finalized or _is_shared(repository, branch) else ()
+
+
+def is_on_base(wired: Wired, state: State) -> bool:
+    """Whether a feature was finalized beside the base branch, which is checked out and has it as it was completed."""
+    repository = git.find(wired.place.base(state.worktree))
+    is_over = repository is not None and words.is_deleted(state)
+    return is_over and repository is not None and handing_over.is_base_here(wired, repository, state)
+
+
+def _has_ended(entry: Entry) -> bool:
+    return entry.dialect == "gated" and entry.status in _ENDED and not (entry.active or entry.to_finalize)
+
+
+def _unsent(repository: git.Repository) -> dict[tuple[str, str], int]:
+    """How many commits that no remote has are on each branch, of each feature that they name."""
+    counted: dict[tuple[str, str], int] = {}
+    for branch, slug in remotes.unsent(repository, "Workflow"):
+        counted[branch, slug] = counted.get((branch, slug), 0) + 1
+    return counted
+
+
+def _is_shared(repository: git.Repository, branch: str) -> bool:
+    """A branch that nobody pushed stays here."""
+    position = remotes.position(repository, branch)
+    return position is not None and bool(position.theirs)
+
+
+def _is_missed(wired: Wired, repository: git.Repository, entry: Entry) -> bool:
+    """Whether the remote misses commits of a feature. Where a request brought its end in, the base there has it."""
+    now = remotes.position(repository, entry.branch or "")
+    if entry.status != "finalized" or now is None or not now.behind:
+        return entry.status == "finalized" or _is_shared(repository, entry.branch or "")
+    path = os.path.join(wired.place.base(entry.worktree), journal_copy.name(entry.id))
+    return git.head_blob(repository, path, now.theirs) is not None
+
+
+def _not_pushed(entry: Entry, count: int, remote: str) -> Conflict:
+    many = "1 commit" if count == 1 else f"{count} commits"
+    are = "is" if count == 1 else "are"
+    said = f"{entry.id} is {entry.status}, and {many} of it on {entry.branch} {are} not pushed"
+    said += f" to {remote} yet" if remote else " yet"
+    again = remedies.finalize if entry.status == "finalized" else remedies.go_on
+    facts = {"workflow": entry.id, "branch": entry.branch, "commits": count}
+    return Conflict("branch_not_pushed", said, remedy=again(workflow=entry.ulid), facts=facts)
+
+
+def _still_there(entry: Entry, base: str) -> Conflict:
+    said = f"{entry.id} was finalized on {entry.branch}, and {base} has its workspace and not its docs"
+    facts = {"workflow": entry.id, "branch": entry.branch, "base": base}
+    return Conflict("ended_elsewhere", said, remedy=remedies.finalize(workflow=entry.ulid), facts=facts)
