@@ -242,5 +242,5 @@ def test_of_many_active_workflows_the_rest_is_counted(house):
     for number in range(10):
         project.start("feature", f"Open window {number}")
         house.git("switch", "-q", "main")
-    error = house.refused("status", code=2)
+    error = house.refused("next", code=2)
     assert "and 3 more (holdfast list)" in error["message"]

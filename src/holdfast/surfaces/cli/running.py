@@ -35,19 +35,25 @@ def here(call: Call) -> None:
         _in_short(call, active)
         return
     ways = (remedies.start(Blank("WORKFLOW")), remedies.listing(True, text="finished ones"))
-    call.answer({"workflows": []}, f"no workflow is active here ({call.told(ways)})")
+    left = _left(call)
+    more = {"leftovers": left} if left else {}
+    said = f"no workflow is active here ({call.told(ways)})"
+    call.answer({"workflows": [], **more}, "\n".join((said, *map(escape, left))))
 
 
 def _in_short(call: Call, workflows: list[Workflow]) -> None:
     """One line each: the step, what it waits for and the command. What waits for a person comes first."""
     told = [(one, one.briefing(), call.project.wired.scope(one.ulid)) for one in workflows]
     told.sort(key=lambda row: row[1].turn != "person")
+    left = _left(call)
     if call.args.json:
         from holdfast.core import answers
 
-        call.write_json({"workflows": [answers.status(brief, scope) for _, brief, scope in told]})
+        more = {"leftovers": left} if left else {}
+        call.write_json({"workflows": [answers.status(brief, scope) for _, brief, scope in told], **more})
         return
-    call.answer({}, "".join(render.in_short(brief, call.style, scope) for _, brief, scope in told))
+    text = "".join(render.in_short(brief, call.style, scope) for _, brief, scope in told)
+    call.answer({}, text + "".join(f"\n{call.style.yellow(escape(said))}\n" for said in left))
 
 
 def _whole(call: Call) -> None:
