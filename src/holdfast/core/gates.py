@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Container, Sequence
 
-from holdfast.core import cycle, lifecycle, remedies, unchanged
+from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.facts import Facts
 from holdfast.core.provenance import LOST, NO_TEST, NOT_STARTED, UNREAD
@@ -304,9 +304,9 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
             whose = "the project has" if not way else "the configuration says that there is"
             said = f"counts only when Holdfast runs it, and {whose} no {check.uses} command"
         found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", how, reason))
-    same = [] if progress.data.get(UNCHANGED) else unchanged.files(path, progress, facts)
+    same = [] if progress.data.get(UNCHANGED) else cycle.unchanged(path, progress, facts)
     if same:
-        because = unchanged.because(path, progress, same, facts)
+        because = cycle.unchanged_because(path, progress, same, facts)
         found.append(Unmet("unchanged", path, because, (done[0].replace(text=remedies.MEND),)))
     found += blank(step, progress, facts, done if progress.status == lifecycle.ACTIVE else ())
     if hand_in and hand_in.loose:
@@ -315,7 +315,7 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     for name, file, why in hand_in.lacking if hand_in else ():
         found.append(Unmet("output", name, f"{file} {why}", (done[0].replace(text="write it, then"),)))
     if hand_in and hand_in.copied and not progress.data.get(UNCHANGED):
-        found.append(Unmet("output", hand_in.copied[0], unchanged.copied_because(hand_in.copied), unchanged.ways(path)))
+        found.append(Unmet("output", hand_in.copied[0], cycle.copied_because(hand_in.copied), cycle.as_it_is_ways(path)))
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import gates, lifecycle, remedies
-from holdfast.core import unchanged as unchanged_
+from holdfast.core import cycle, gates, lifecycle, remedies
 from holdfast.core.definition import Check, Step
 from holdfast.core.facts import Facts
 from holdfast.core.gates import Unmet
@@ -156,7 +155,7 @@ def gate_unmet(path: str, unmet: Sequence[Unmet]) -> Refused:
 def unchanged(path: str, because: str, files: Sequence[str]) -> Refused:
     """Work that failed, or that people asked to change, is handed in as it was."""
     said = f"the step {path} is not done: {because}"
-    return Refused("unchanged", said, remedy=unchanged_.ways(path), facts={"step": path, "files": list(files)})
+    return Refused("unchanged", said, remedy=cycle.as_it_is_ways(path), facts={"step": path, "files": list(files)})
 
 
 def artifact_missing(path: str, name: str, file: str) -> Refused:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
-from holdfast.core import gates, lifecycle, queries, record, unchanged
+from holdfast.core import cycle, gates, lifecycle, queries, record
 from holdfast.core.facts import Facts
 from holdfast.core.provenance import (
     BY,
@@ -293,8 +293,8 @@ class Standing:
         progress = state.step(self.step) if self.step else None
         is_told = progress is None or progress.data.get(UNCHANGED)
         step = self.step or ""
-        same = unchanged.files(step, progress, self.facts) if progress and not is_told else []
-        return [unchanged.because(step, progress, same, self.facts), *said] if progress and same else said
+        same = cycle.unchanged(step, progress, self.facts) if progress and not is_told else []
+        return [cycle.unchanged_because(step, progress, same, self.facts), *said] if progress and same else said
 
     @part
     def all_failures(self) -> list[str]:

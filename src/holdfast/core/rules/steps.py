@@ -6,7 +6,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies, unchanged
+from holdfast.core import cycle, gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text, optional_text
 from holdfast.core.needs import trusted_with
@@ -89,9 +89,9 @@ def done(draft: Draft, command: cmd.Done) -> None:
         draft.emit(ev.Recorded(command.data, command.step))
     optional_text(command.unchanged, "reason for unchanged work", 500)
     now = draft.state.step(command.step)
-    same = unchanged.files(command.step, now, draft.facts)
+    same = cycle.unchanged(command.step, now, draft.facts)
     if same and not command.unchanged:
-        because = unchanged.because(command.step, now, same, draft.facts)
+        because = cycle.unchanged_because(command.step, now, same, draft.facts)
         raise refusals.unchanged(command.step, because, same)
     whole = draft.facts.hand_ins.get(command.step)
     if (same or (whole and whole.copied)) and command.unchanged:

@@ -29,7 +29,10 @@ def listing(call: Call) -> None:
 
 
 def _entry(call: Call, entry: Entry) -> dict[str, Any]:
-    said = {name: getattr(entry, name) for name in ("name", "title", "description", "dialect", "steps", "builtin", "trusted")}
+    said = {
+        name: getattr(entry, name)
+        for name in ("name", "title", "description", "dialect", "steps", "builtin", "trusted")
+    }
     path = None if entry.builtin else os.path.relpath(entry.path, call.project.root)
     return {**said, "runs_commands": _runs_commands(call, entry), "path": path, "error": entry.error or None}
 
@@ -41,7 +44,9 @@ def _lines(call: Call, entries: list[Entry]) -> str:
     out = []
     for entry in entries:
         steps = f"{entry.steps} step{'s' if entry.steps != 1 else ''}"
-        notes = [call.style.red(escape(entry.error))] if entry.error else [steps, escape(entry.description or entry.title)]
+        notes = (
+            [call.style.red(escape(entry.error))] if entry.error else [steps, escape(entry.description or entry.title)]
+        )
         untrusted = not entry.trusted and _runs_commands(call, entry)
         notes += [] if entry.builtin or entry.error else ["yours, not trusted" if untrusted else "yours"]
         out.append(f"{pad(escape(entry.name), wide)}  {' · '.join(note for note in notes if note)}")
