@@ -315,7 +315,9 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     for name, file, why in hand_in.lacking if hand_in else ():
         found.append(Unmet("output", name, f"{file} {why}", (done[0].replace(text="write it, then"),)))
     if hand_in and hand_in.copied and not progress.data.get(UNCHANGED):
-        found.append(Unmet("output", hand_in.copied[0], cycle.copied_because(hand_in.copied), cycle.as_it_is_ways(path)))
+        found.append(
+            Unmet("output", hand_in.copied[0], cycle.copied_because(hand_in.copied), cycle.as_it_is_ways(path))
+        )
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
 
 

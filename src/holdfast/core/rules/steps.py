@@ -5,8 +5,8 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import events as ev
 from holdfast.core import cycle, gates, lifecycle, moment, queries, refusals, remedies
+from holdfast.core import events as ev
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text, optional_text
 from holdfast.core.needs import trusted_with
