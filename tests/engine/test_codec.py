@@ -166,6 +166,7 @@ STATE = State(
     plan=Plan((STEP, de.Step(id="publish"))),
     origin="adopted",
     updated_at=AT,
+    moved_at=AT,
     finished_at=AT,
     revision=7,
     agent_calls=2,
