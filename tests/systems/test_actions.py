@@ -339,7 +339,8 @@ def test_on_another_branch_nothing_is_done(bench):
     options: Any = refusal.facts["options"]
     assert [one["do"] for one in options] == ["switch"]
     assert (refusal.facts["branch"], refusal.facts["current_branch"]) == ("feat/user-login", "main")
-    bench.git(*options[0]["command"].shell[1:])
+    (way,) = options[0]["command"]
+    bench.git(*way.shell[1:])
     workflow.done(FIRST)
 
 

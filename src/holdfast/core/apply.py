@@ -384,7 +384,7 @@ def _blamed(state: State, event: ev.Moved, at: str) -> State:
         return _with(state, event.blames, failures=0)
     tries = (*step.tries, Try(step.attempt, event.move, at, event.reason, event.data))[-KEPT_PER_STEP:]
     first = state.plan.step(event.blames).outputs[:1] if event.blames in state.plan else ()
-    sent_back = {name: one.content for name, one in step.artifacts.items() if name in (first or step.artifacts)}
+    sent_back = {name: one.hash for name, one in step.artifacts.items() if name in (first or step.artifacts)}
     blamed = cycle.turned_down(step.replace(failures=step.failures + 1, tries=tries, sent_back=sent_back))
     return _put(state, event.blames, blamed)
 

@@ -9,7 +9,7 @@ from holdfast.core import lifecycle, remedies
 from holdfast.core.definition import Review
 from holdfast.core.facts import Facts
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import Act, Escalation, Progress
+from holdfast.core.state import SAID, Act, Escalation, Progress
 
 KEPT_ACTS = 100
 _KEPT_FILES = 50
@@ -107,14 +107,18 @@ def sent_back(before: Progress, event: ev.Moved) -> Mapping[str, str]:
     failed = event.move == "failed" and "violations" in event.data and not event.blames
     asked = event.move == "reopened" and event.feedback and not before.sent_back
     if failed or asked or event.move in ("revised", "rejected"):
-        return {name: artifact.content for name, artifact in before.artifacts.items()}
+        return {name: artifact.hash for name, artifact in before.artifacts.items()}
     return before.sent_back
 
 
 def turned_down(progress: Progress) -> Progress:
     """The progress with what its files are that were sent back now, beside what they were before."""
-    known = progress.turned_down
-    new = {name: (*known.get(name, ()), was)[-_KEPT_FILES:] for name, was in progress.sent_back.items()}
+    known, files = progress.turned_down, progress.artifacts
+    said = {name: one.contents[1:] for name, one in files.items() if one.hash == progress.sent_back.get(name)}
+    new = {
+        name: (*known.get(name, ()), was, *said.get(name, ()))[-_KEPT_FILES:]
+        for name, was in progress.sent_back.items()
+    }
     return progress.replace(turned_down={**known, **new})
 
 
@@ -153,7 +157,7 @@ def unchanged(path: str, progress: Progress, facts: Facts) -> list[str]:
     sent_back = progress.sent_back if progress.status in (lifecycle.PENDING, lifecycle.ACTIVE) else {}
     known, now = progress.turned_down, _contents(path, progress, facts)
     is_same = now.keys() == sent_back.keys() and all(
-        seen in (sent_back[name], *known.get(name, ())) for name, seen in now.items()
+        not {sent_back[name], *known.get(name, ())}.isdisjoint(seen) for name, seen in now.items()
     )
     if not sent_back or not is_same:
         return []
@@ -163,7 +167,7 @@ def unchanged(path: str, progress: Progress, facts: Facts) -> list[str]:
 
 def unchanged_because(path: str, progress: Progress, names: list[str], facts: Facts) -> str:
     verb = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
-    if any(now != progress.sent_back.get(name) for name, now in _contents(path, progress, facts).items()):
+    if any(_last(progress, name).isdisjoint(now) for name, now in _contents(path, progress, facts).items()):
         return f"{verb} as in an earlier try that {'failed' if is_failure(progress) else 'was sent back'}"
     since = "the last try failed" if is_failure(progress) else "changes were asked for"
     return f"{verb} unchanged since {since}"
@@ -179,11 +183,26 @@ def as_it_is_ways(path: str) -> tuple[Remedy, Remedy]:
     return remedies.done(path, text=remedies.MEND), as_it_is
 
 
-def _contents(path: str, progress: Progress, facts: Facts) -> dict[str, str]:
-    """What the work of a step that was sent back says now, without the files that are gone."""
+def _last(progress: Progress, name: str) -> set[str]:
+    """What a file was when it was sent back last: its hash, and that of its words, which is kept behind it."""
+    known, was = progress.turned_down.get(name, ()), progress.sent_back.get(name, "")
+    after = known[len(known) - known[::-1].index(was) :][:1] if was in known else ()
+    return {was, *(one for one in after if one.startswith(SAID))}
+
+
+def _contents(path: str, progress: Progress, facts: Facts) -> dict[str, tuple[str, ...]]:
+    """What the work of a step that was sent back is now, and what it says, without the files that are gone."""
     whole = facts.hand_ins.get(path)
     if whole is not None:
-        return {**whole.hashes, **whole.said}
+        return {name: _content(one, whole.said.get(name, "")) for name, one in whole.hashes.items()}
     listed = {name: one for name, one in progress.artifacts.items() if name in progress.sent_back}
     now = {name: facts.hashes.get(one.path, (one.hash, 0)) for name, one in listed.items()}
-    return {name: facts.said.get(listed[name].path, seen[0]) for name, seen in now.items() if seen is not None}
+    return {
+        name: _content(seen[0], facts.said.get(listed[name].path, ""))
+        for name, seen in now.items()
+        if seen is not None
+    }
+
+
+def _content(hashed: str, said: str) -> tuple[str, ...]:
+    return (hashed, f"{SAID}{said}") if said else (hashed,)

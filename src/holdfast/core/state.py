@@ -41,6 +41,8 @@ CHECKED = "supervised"
 """The fact about a step: which checks of a supervisor were made of it, each with the attempt that it was made in."""
 FOUND = "found"
 """The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
+SAID = "said "
+"""What the hash of words begins with, where it stands beside the hash of a file."""
 UNCHANGED = "unchanged"
 """The fact about a step: why it was handed in again as it was when it failed or people asked for changes."""
 RAN = "agents_ran"
@@ -78,9 +80,9 @@ class Artifact(Value):
     """The hash of its words, white space aside; empty for what is no text."""
 
     @property
-    def content(self) -> str:
-        """What tells whether it says something else than before."""
-        return self.said or self.hash
+    def contents(self) -> tuple[str, ...]:
+        """What tells whether it is something else than before: its hash, and the one of its words."""
+        return (self.hash, f"{SAID}{self.said}") if self.said else (self.hash,)
 
 
 class Evidence(Value):

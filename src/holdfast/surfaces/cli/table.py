@@ -31,7 +31,7 @@ COMMANDS = {
     for row in (
         ("start", "running", "start a workflow", "starting:start"),
         ("status", "running", "the state of a workflow and its blockers", "running:status"),
-        ("next", "running", "the current step: what it asks for and what to type", "running:next_step"),
+        ("next", "running", "the current step, and what to type", "running:next_step"),
         ("wait", "running", "wait until a person decided, something changed, or all is done", "waiting:wait"),
         ("show", "running", "the document of a workflow, as its dialect writes it", "running:show"),
         ("list", "running", "the workflows of this project", "running:listing"),
