@@ -198,9 +198,7 @@ def _contents(path: str, progress: Progress, facts: Facts) -> dict[str, tuple[st
     listed = {name: one for name, one in progress.artifacts.items() if name in progress.sent_back}
     now = {name: facts.hashes.get(one.path, (one.hash, 0)) for name, one in listed.items()}
     return {
-        name: _content(seen[0], facts.said.get(listed[name].path, ""))
-        for name, seen in now.items()
-        if seen is not None
+        name: _content(seen[0], facts.said.get(listed[name].path, "")) for name, seen in now.items() if seen is not None
     }
 
 
