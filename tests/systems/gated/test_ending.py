@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.feature import BRANCH, HOME, SLUG, House
+from tests.acceptance.feature import BRANCH, HOME, PHASES, SLUG, House
 
 PROTECTED = """#!/bin/sh
 while read old new ref; do
@@ -236,3 +236,25 @@ def test_what_is_completed_and_not_finalized_is_shown_beside_other_work(house):
         assert f"holdfast feature finalize {SLUG}" in said, words
     assert [one["workflow_id"] for one in house.ok("status", "--json").json["to_finalize"]] == [SLUG]
     assert SLUG in [one["workflow_id"] for one in house.ok("list", "--json").json["workflows"]]
+
+
+def test_in_a_merge_nothing_ends_and_nothing_is_written(house):
+    house.git("switch", "-q", "main")
+    house.write("other.txt", "Of others\n")
+    house.git("add", "other.txt")
+    house.git("commit", "-q", "-m", "Of others")
+    house.git("switch", "-q", BRANCH)
+    house.git("merge", "-q", "--no-commit", "--no-ff", "main")
+    before = house.git("status", "--porcelain")
+    assert house.refused("feature", "finalize")["code"] == "git_busy"
+    assert house.git("status", "--porcelain") == before
+    assert not house.workflow().state.finalized
+
+
+def test_what_is_not_completed_is_not_advised_to_be_merged(tmp_path):
+    house = House(tmp_path / "house").publish().up_to(PHASES[1], "in_progress")
+    house.git("add", ".")
+    house.git("stash", "-q")
+    house.git("switch", "-q", "main")
+    refused = house.refused("feature", "finalize", SLUG)
+    assert "git merge" not in str(refused)

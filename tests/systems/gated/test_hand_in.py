@@ -220,6 +220,29 @@ def test_a_review_that_was_written_before_the_work_reviews_nothing(house, number
     assert house.agent("review", FIRST, "--json").error["code"] == "no_review"
 
 
+def test_a_review_that_is_older_than_a_hand_in_by_the_document_reviews_nothing(house):
+    house.begun()
+    path = house.opinion(FIRST, 1)
+    os.utime(house.root / path, (1_700_000_000, 1_700_000_000))
+    by_document(house, FIRST)
+    assert house.phase(FIRST)["status"] == "in_review"
+    assert house.refused("review", FIRST)["code"] == "review_too_old"
+    house.opinion(FIRST, 1)
+    house.ok("review", FIRST)
+
+
+def test_the_code_of_a_feature_is_committed_on_its_branch_alone(house):
+    house.up_to(CODE, "in_progress")
+    house.git("switch", "-q", "main")
+    house.write("evil.py", "evil()\n")
+    head = house.git("rev-parse", "main")
+    refused = house.refused("commit", CODE, "-m", "More", "--path", "evil.py", "-w", SLUG)
+    assert refused["code"] == "branch_mismatch"
+    with pytest.raises(HoldfastError):
+        tools.call(house.project("agent"), "commit_work", {"workflow_id": SLUG, "step": CODE, "message": "More"})
+    assert house.git("rev-parse", "main") == head
+
+
 def test_a_blank_line_is_no_work(house):
     house.started()
     file = paths(HOME, FIRST)[0]

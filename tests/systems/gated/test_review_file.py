@@ -443,6 +443,11 @@ def test_any_text_is_a_review_or_a_mistake(content):
         "### 🔴 Critical (1)\n\nkeys are logged\n",
         "**[BLOCKER]** keys are logged\n",
         "### Blocking issues\n\n1. keys are logged\n",
+        "## Blockers\n\n1. keys are logged\n",
+        "- [ ] **Critical** – keys are logged\n",
+        "1. (critical) keys are logged\n",
+        "- **Severity: Critical** keys are logged\n",
+        "**Severity:** Critical: keys are logged\n",
     ],
 )
 def test_a_severe_finding_counts_in_every_style(tmp_path, said):
@@ -470,3 +475,12 @@ def test_words_that_name_a_severity_and_no_finding_stop_no_approval(tmp_path, sa
     file = tmp_path / "review-1.md"
     file.write_text(f"## Decision: APPROVED\n\n{said}")
     assert review_file.read(str(file), "review-1.md").findings == ()
+
+
+def test_a_verdict_is_a_decision_and_two_that_differ_are_none(tmp_path):
+    file = tmp_path / "review-1.md"
+    file.write_text("## Verdict: NEEDS_REVISION\n\nKeys are logged.\n")
+    assert review_file.read(str(file), "review-1.md").decision == "needs_revision"
+    file.write_text("## Decision: APPROVED\n\n## Verdict: NEEDS_REVISION\n")
+    with pytest.raises(UsageError, match="another one"):
+        review_file.read(str(file), "review-1.md")

@@ -23,18 +23,21 @@ SEVERITIES = ("critical", "major", "minor")
 LARGEST = feature_file.LARGEST
 LONGEST_FEEDBACK = 20_000
 _BLOCKING = ("critical", "major")
-_DECISION = r"(?is)[\W\d_]*(?:(?:final|overall|review|reviewer['’]?s?) )?decision\b\s*([:–—=-]?)\s*(.*)"
+_DECISION = r"(?is)[\W\d_]*(?:(?:final|overall|review|reviewer['’]?s?) )?(?:decision|verdict)\b\s*([:–—=-]?)\s*(.*)"
 # Signs of refusal are no part of an approval; whatever stands around the other word, work goes on.
 _WORDS = (
     (APPROVED, r"(?i)[\s*_`.!✅✔☑\ufe0f]*approved[\s*_`.!✅✔☑\ufe0f]*"),
     (NEEDS_REVISION, r"(?i)[\W_]*needs[\s_-]+revision[\W_]*"),
 )
 _EITHER = r"(?is)approved.*needs[\s_-]+revision|needs[\s_-]+revision.*approved"
-_SEVERITY = "(critical|blocker|blocking|major|minor)"
-_MEANT = {"blocker": "critical", "blocking": "critical"}
+_SEVERITY = "(?P<severity>critical|blockers?|blocking|major|minor)"
+_MEANT = {"blocker": "critical", "blockers": "critical", "blocking": "critical"}
 _FINDING = "(?:issues?|findings?|problems?|concerns?|bugs?|defects?)"
 _MARK = rf"(?i)\[\s*{_SEVERITY}\s*\]"
-_LEADING = rf"(?im)^(?:[^\w\n\[]|\d+[.)])*{_SEVERITY}\b(?:[ \t]+{_FINDING})?[ \t]*[:–—]?"
+_LEADING = (
+    r"(?im)^(?:[^\w\n\[]|\d+[.)]|\[[ x]\])*"
+    rf"(?P<words>(?:severity[ \t]*[:=–—-][ \t]*)?{_SEVERITY})\b(?:[ \t]+{_FINDING})?[ \t]*[:–—)]?"
+)
 """A severity at the beginning of a line; it marks a finding with a colon or dash after it, or in bold."""
 _CELL = rf"(?i)(?:^|(?<=\| ))[^\w|]*{_SEVERITY}[^\w|]*(?= \||$)"
 _SECTION = rf"(?i)(?:[\W\d_])*{_SEVERITY}(?:\s+{_FINDING})?(?:[\W\d_])*"
@@ -206,7 +209,7 @@ def _marked(block: Block) -> Iterator[_Open]:
     text = block.text
     section = re.fullmatch(_SECTION, text) if RULE < block.level < PARAGRAPH and "[" not in text else None
     if section:
-        yield _Open(_severity(section[1]), block.line, block, "", section=True)
+        yield _Open(_severity(section["severity"]), block.line, block, "", section=True)
         return
     marks = _marks(block)
     begins = [
@@ -228,8 +231,8 @@ def _marks(block: Block) -> list[_Mark]:
     else:
         leading = re.finditer(_LEADING, block.text) if block.level >= PARAGRAPH else ()
         plain = [mark for mark in leading if _leads(block, mark)]
-    found = [_Mark(_severity(mark[1]), mark.start(), mark.end()) for mark in bracketed]
-    found += [_Mark(_severity(mark[1]), mark.start(1), mark.end()) for mark in plain]
+    found = [_Mark(_severity(mark["severity"]), mark.start(), mark.end()) for mark in bracketed]
+    found += [_Mark(_severity(mark["severity"]), mark.start(1), mark.end()) for mark in plain]
     return sorted(found, key=lambda mark: mark.start)
 
 
@@ -240,7 +243,10 @@ def _severity(word: str) -> str:
 def _leads(block: Block, mark: re.Match[str]) -> bool:
     """Whether a severity at the beginning of a line speaks of a finding, and does not begin a sentence."""
     kinds, end = block.kinds[mark.start(1) : mark.end(1)], block.text[mark.end(1) :]
-    return set(kinds) == {"s"} or bool(re.match(rf"(?i)(?:[ \t]+{_FINDING})?[ \t]*(?:[:–—]|-[ \t])", end))
+    before = block.text[mark.start() : mark.start(1)]
+    is_named = mark["words"] != mark["severity"] or (before.endswith("(") and end.startswith(")"))
+    follows = re.match(rf"(?i)(?:[ \t]+{_FINDING})?[ \t]*(?:[:–—]|-[ \t])", end)
+    return is_named or set(kinds) == {"s"} or bool(follows)
 
 
 def _counts(block: Block, mark: re.Match[str]) -> bool:

@@ -62,8 +62,19 @@ def reviewed(wired: Wired, state: State, phase: str, said: str = "") -> tuple[st
         facts = {"path": path}
         raise UsageError("review_file_decides", message, remedy=remedies.review(phase, from_file=True), facts=facts)
     central.is_there(base, path)  # no link on the way leads elsewhere
+    _require_later(state, phase, os.path.join(base, path), path)
     found = review_file.read(os.path.join(base, path), path)
     return found.decision, fitting(found.feedback)
+
+
+def _require_later(state: State, phase: str, full: str, path: str) -> None:
+    """Refuses a review that is older than a hand-in by an edit of the document: nothing archived it then."""
+    handed = [one for one in state.history if one.get("step") == phase and one.get("event") == "submitted"]
+    by_edit = handed and str(handed[-1].get("by") or "").partition(" ")[0] == "file"
+    if by_edit and os.path.isfile(full) and os.stat(full).st_mtime < moment.to_epoch(str(handed[-1]["at"])):
+        said = f"{path} was written before {phase} was handed in"
+        again = f"have the reviewer look at it as it was handed in, and write {path} anew"
+        raise Refused("review_too_old", said, remedy=again, facts={"path": path, "step": phase})
 
 
 def settle(wired: Wired, before: State | None, after: State, summary: str = "") -> tuple[str, ...]:

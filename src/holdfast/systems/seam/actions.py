@@ -204,6 +204,8 @@ def _commit(
     repository = git.find(wired.place.base(state.worktree))
     if repository is None:
         raise UsageError("no_repository", "there is no git repository to commit to", remedy=shell("git", "init"))
+    if wired.is_elsewhere(state):
+        raise wired.branch_mismatch(state)
     purpose = _purpose(state, path, digest(message.encode()))
     wait = wired.settings.lock_wait
     sha = commits.made_for(repository, purpose, wait)

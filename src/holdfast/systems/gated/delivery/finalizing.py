@@ -15,6 +15,7 @@ from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import object_in
 from holdfast.errors import Refused, UsageError
+from holdfast.git import changes as git_changes
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, subject, words, workspace
 from holdfast.systems.gated.delivery import clones, handing_over, leftovers, pull_request
@@ -44,6 +45,10 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
         state = workflow.execute(begun, **how).state
     if words.is_deleted(state):
         return (f"{workflow.id} is finalized", *leftovers.sent(wired, state))
+    if not state.finished_at and not state.finalized:
+        wired.preview(state, cmd.Finalize())  # what is not completed ends nowhere, whatever branch is checked out
+    if git.busy(wired.repository(state.worktree)):
+        raise git_changes.under_way(wired.repository(state.worktree))
     repository, branch = handing_over.ground(wired, state)
     wired.preview(state, cmd.Finalize())
     told = clones.require_current(wired, state)
