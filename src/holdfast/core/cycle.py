@@ -194,7 +194,8 @@ def _contents(path: str, progress: Progress, facts: Facts) -> dict[str, tuple[st
     """What the work of a step that was sent back is now, and what it says, without the files that are gone."""
     whole = facts.hand_ins.get(path)
     if whole is not None:
-        return {name: _content(one, whole.said.get(name, "")) for name, one in whole.hashes.items()}
+        new = {name for name, one in whole.parts.items() if name not in progress.sent_back and not one[2]}
+        return {name: _content(one, whole.said.get(name, "")) for name, one in whole.hashes.items() if name not in new}
     listed = {name: one for name, one in progress.artifacts.items() if name in progress.sent_back}
     now = {name: facts.hashes.get(one.path, (one.hash, 0)) for name, one in listed.items()}
     return {

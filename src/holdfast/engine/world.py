@@ -293,16 +293,18 @@ class LocalWorld:
             return None
         if content is None:
             return None
-        result = (digest(content), len(content), not content.strip(), _said(path, content))
+        result = (digest(content), len(content), not content.strip(), said(path, content))
         self._hashes[path] = (stamp, result)
         return result
 
 
-def _said(path: str, content: bytes) -> str:
-    """The hash of the words of a document, so that a blank line more is no other document."""
+def said(path: str, content: bytes) -> str:
+    """The hash of the words of a document, so that a blank line or a comment more is no other document."""
     if not path.lower().endswith(_PROSE):
         return ""
     try:
-        return digest(" ".join(content.decode().split()).encode())
+        first, *rest = content.decode().split("<!--")
     except UnicodeDecodeError:
         return ""
+    shown = [first, *(after.partition("-->")[2] for after in rest)]
+    return digest(" ".join(" ".join(shown).split()).encode())

@@ -254,7 +254,12 @@ def test_a_blank_line_is_no_work(house):
     house.ok("review", FIRST)
     house.write(file, house.read(file).replace("says.", "says. \n\n"))
     assert house.refused("done", FIRST)["code"] == "unchanged"
-    house.write(file, house.read(file) + "Three.\n")
+    for more in ("<!-- three -->\n", "\n<!-- three"):
+        house.write(file, house.read(file) + more)
+        assert house.refused("done", FIRST)["code"] == "unchanged"
+    house.write(f"{HOME}/{FIRST}/empty.txt", "")
+    assert house.refused("done", FIRST)["code"] == "unchanged"
+    house.write(file, "# requirements.md\n\nThree.\n")
     house.ok("done", FIRST)
 
 

@@ -13,6 +13,7 @@ from holdfast.core import lifecycle
 from holdfast.core.facts import HandIn
 from holdfast.core.state import Artifact, State
 from holdfast.documents.lens.fields import object_in
+from holdfast.engine.world import said
 from holdfast.errors import HoldfastError
 from holdfast.git import changes as git_changes
 from holdfast.git import own
@@ -64,9 +65,9 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
             lacking.append((name, path, wrong))
         elif _is_copied(wired, state, path, content):
             copied.append(path)
-    said = {name: wired.world.said(os.path.join(base, path)) for name, path in found.items()}
-    said = {name: one for name, one in said.items() if one}
-    return HandIn(parts, said, tuple(lacking), tuple(copied), told, since, loose, without_code=not has_code)
+    told_by = {name: wired.world.said(os.path.join(base, path)) for name, path in found.items()}
+    told_by = {name: one for name, one in told_by.items() if one}
+    return HandIn(parts, told_by, tuple(lacking), tuple(copied), told, since, loose, without_code=not has_code)
 
 
 def _is_copied(wired: Wired, state: State, path: str, content: bytes) -> bool:
@@ -78,7 +79,7 @@ def _is_copied(wired: Wired, state: State, path: str, content: bytes) -> bool:
     full = os.path.join(wired.place.base(state.worktree), source)
     repository = git.find(wired.place.base(state.worktree))
     known = [read_regular(full, LARGEST), git.head_blob(repository, full, state.head or "") if repository else None]
-    return any(one is not None and digest(one) == seeded and one.split() == content.split() for one in known)
+    return any(one is not None and digest(one) == seeded and said(path, one) == said(path, content) for one in known)
 
 
 def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, bytes]] | Artifact | None:
