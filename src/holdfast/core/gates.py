@@ -233,6 +233,12 @@ def outdated(state: State, path: str, facts: Facts) -> list[Unmet]:
     ]
 
 
+def rerunning(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
+    """The command that runs a check of finished work again, before a person is asked about it; none where all hold."""
+    found = outdated(state, path, facts)
+    return found[0].remedies if found else ()
+
+
 def reviewing(step: Step, path: str) -> Remedy:
     """The command that says what a review found, in the role that the gate asks for."""
     by = step.review.by if step.review else ()

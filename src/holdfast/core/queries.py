@@ -310,7 +310,7 @@ def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
         return gates.Unmet("requires", needed, f"{needed} is not done", onward(state, needed, facts))
     if gates.policy(step) and gates.grant_verdict(state, needed, facts) != "valid":
         said = "is needed" if progress.grant is None else gates.lapsed_because(state, needed, facts)
-        own = remedies.person(needed, gates.renewing(state, needed, facts))
+        own = gates.rerunning(state, needed, facts) or remedies.person(needed, gates.renewing(state, needed, facts))
         return gates.Unmet("approval", needed, f"the approval of {needed} {said}", own)
     message = f"the checks of {needed} are only claimed by the document it was adopted from"
     return gates.Unmet("check", needed, message, (*reopening(state, needed), remedies.confirm()))

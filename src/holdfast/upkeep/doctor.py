@@ -50,7 +50,7 @@ def examine(project: Project) -> Report:
             *installed.hosts(wired),
             *_documents(wired, readings),
             *_half_finalized(whole),
-            *(warning(one.code, one.message, one.remedies) for one in project.leftovers()),
+            *_leftovers(project, whole),
             *_orphans(project, readings),
             *surroundings.quarantined(wired),
             *surroundings.slots(wired),
@@ -62,6 +62,13 @@ def examine(project: Project) -> Report:
             *agents.examined(wired, whole),
         )
     )
+
+
+def _leftovers(project: Project, states: list[State]) -> Iterator[Finding]:
+    """What is still to be done about workflows that ended; without such, the list of workflows is not asked for."""
+    ended = any(not queries.is_active(state) for state in states)
+    for one in project.leftovers() if ended else ():
+        yield warning(one.code, one.message, one.remedies)
 
 
 def repair(project: Project) -> Report:

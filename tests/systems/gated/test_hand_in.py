@@ -276,6 +276,8 @@ def test_a_merge_of_main_asks_for_the_tests_again_and_a_later_change_too(house):
     house.git("commit", "-q", "-am", "Break it")
     answer = house.person("approve", TESTING, "--yes")
     assert (answer.code, "the check 'test' passed before the work changed" in answer.out) == (3, True)
+    write_outputs(house.write, HOME, DOCS)
+    assert "holdfast check test --step 04-testing" in house.ok("next").out
     house.agent("check", "test", "--step", TESTING)
     answer = house.person("approve", TESTING, "--yes")
     assert (answer.code, "the check 'test' failed" in answer.out) == (3, True)
