@@ -258,16 +258,3 @@ def test_what_is_not_completed_is_not_advised_to_be_merged(tmp_path):
     house.git("switch", "-q", "main")
     refused = house.refused("feature", "finalize", SLUG)
     assert "git merge" not in str(refused)
-
-
-def test_after_a_merge_of_the_base_the_tests_run_again_before_the_end(house):
-    house.on_main("Makefile", "test:\n\t@false\n")
-    refused = house.refused("feature", "finalize")
-    assert "passed before the work changed" in refused["message"]
-    way = refused["remedies"][0]["command"]
-    assert way == "holdfast check test --step 04-testing"
-    house.agent(*way.split()[1:])
-    assert "failed" in house.refused("feature", "finalize")["message"]
-    house.on_main("Makefile", "test:\n\t@true\n")
-    house.ok(*way.split()[1:])
-    house.ok("feature", "finalize")

@@ -10,7 +10,7 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import gates, queries, refusals, remedies
+from holdfast.core import queries, remedies
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import object_in
@@ -54,8 +54,6 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     told = clones.require_current(wired, state)
     if not state.finalized:
         require_heard(wired, workflow)
-    if not state.finalized and not branch:
-        _require_tested(workflow)
     published: tuple[str, ...] = ()
     if state.context.get(queries.WORKSPACE) != words.PUBLISHED:
         published = _publish(wired, workflow, merged, branch, how)
@@ -69,14 +67,6 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     ended = f"{workflow.id} is finalized" + ("" if kept else f", and {words.home(state)} is deleted")
     pushed = handing_over.pushed(wired, workflow.state)
     return (*said, ended, *pushed, *pull_request.describe(wired, workflow.state))
-
-
-def _require_tested(workflow: Workflow) -> None:
-    """Refuses where the tests did not run on what is finalized, as after a merge of the base branch."""
-    state, facts = workflow.state, workflow.facts()
-    for phase in state.plan.children(""):
-        if outdated := gates.outdated(state, phase, facts):
-            raise refusals.gate_unmet(phase, outdated)
 
 
 def _publish(
