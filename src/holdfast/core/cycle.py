@@ -9,7 +9,7 @@ from holdfast.core import lifecycle, remedies
 from holdfast.core.definition import Review
 from holdfast.core.facts import Facts
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import SAID, Act, Escalation, Progress
+from holdfast.core.state import Act, Escalation, Progress, contents, is_of_words
 
 KEPT_ACTS = 100
 _KEPT_FILES = 50
@@ -187,7 +187,7 @@ def _last(progress: Progress, name: str) -> set[str]:
     """What a file was when it was sent back last: its hash, and that of its words, which is kept behind it."""
     known, was = progress.turned_down.get(name, ()), progress.sent_back.get(name, "")
     after = known[len(known) - known[::-1].index(was) :][:1] if was in known else ()
-    return {was, *(one for one in after if one.startswith(SAID))}
+    return {was, *filter(is_of_words, after)}
 
 
 def _contents(path: str, progress: Progress, facts: Facts) -> dict[str, tuple[str, ...]]:
@@ -195,13 +195,9 @@ def _contents(path: str, progress: Progress, facts: Facts) -> dict[str, tuple[st
     whole = facts.hand_ins.get(path)
     if whole is not None:
         new = {name for name, one in whole.parts.items() if name not in progress.sent_back and not one[2]}
-        return {name: _content(one, whole.said.get(name, "")) for name, one in whole.hashes.items() if name not in new}
+        return {name: contents(one, whole.said.get(name, "")) for name, one in whole.hashes.items() if name not in new}
     listed = {name: one for name, one in progress.artifacts.items() if name in progress.sent_back}
     now = {name: facts.hashes.get(one.path, (one.hash, 0)) for name, one in listed.items()}
     return {
-        name: _content(seen[0], facts.said.get(listed[name].path, "")) for name, seen in now.items() if seen is not None
+        name: contents(seen[0], facts.said.get(listed[name].path, "")) for name, seen in now.items() if seen is not None
     }
-
-
-def _content(hashed: str, said: str) -> tuple[str, ...]:
-    return (hashed, f"{SAID}{said}") if said else (hashed,)

@@ -41,8 +41,6 @@ CHECKED = "supervised"
 """The fact about a step: which checks of a supervisor were made of it, each with the attempt that it was made in."""
 FOUND = "found"
 """The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
-SAID = "said "
-"""What the hash of words begins with, where it stands beside the hash of a file."""
 UNCHANGED = "unchanged"
 """The fact about a step: why it was handed in again as it was when it failed or people asked for changes."""
 RAN = "agents_ran"
@@ -71,6 +69,18 @@ class Actor(Value):
 ENGINE = Actor("engine")
 
 
+_OF_WORDS = "said "
+
+
+def contents(hashed: str, said: str) -> tuple[str, ...]:
+    """The hash of a file, and the one of its words where it is text, which is told from it."""
+    return (hashed, f"{_OF_WORDS}{said}") if said else (hashed,)
+
+
+def is_of_words(hashed: str) -> bool:
+    return hashed.startswith(_OF_WORDS)
+
+
 class Artifact(Value):
     path: str
     hash: str
@@ -82,7 +92,7 @@ class Artifact(Value):
     @property
     def contents(self) -> tuple[str, ...]:
         """What tells whether it is something else than before: its hash, and the one of its words."""
-        return (self.hash, f"{SAID}{self.said}") if self.said else (self.hash,)
+        return contents(self.hash, self.said)
 
 
 class Evidence(Value):

@@ -192,7 +192,7 @@ DOCUMENT = Document(
         Field("feature_title", lambda s, _: s.title or s.subject, meaning=Meaning.FIXED, shape=str),
         Field("branch", lambda s, _: or_absent(s.branch), nullable=True, meaning=Meaning.FIXED, shape=str),
         Field("created_at", lambda s, _: s.created_at, MOMENT),
-        Field("updated_at", lambda s, _: s.moved_at, MOMENT),
+        Field("updated_at", lambda s, _: s.moved_at or s.updated_at, MOMENT),
         Field("current_phase", lambda s, _: words.current_phase(s), shape=words.PHASES, required=True),
         Field("status", status_of, words.WORKFLOW, meaning=Meaning.OWN, required=True),
         detail("status_detail", words.WORKFLOW, "waiting", meaning=Meaning.FIXED),

@@ -61,7 +61,9 @@ def _ask(repository: git.Repository, base: str | None) -> None:
 def is_base_here(wired: Wired, repository: git.Repository, state: State) -> bool:
     """Whether the base branch is checked out and has the feature as it was completed."""
     here, base = git.branch(repository), git_changes.default_branch(repository)
-    return bool(base) and base != state.branch and here == base and _has(wired, repository, state, git.head(repository) or "")
+    if not base or base == state.branch or here != base:
+        return False
+    return _has(wired, repository, state, git.head(repository) or "")
 
 
 def merged(wired: Wired, repository: git.Repository, state: State) -> Refused | None:
