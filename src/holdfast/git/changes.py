@@ -247,8 +247,8 @@ def under_way(repo: git.Repository) -> Refused:
     on: tuple[Remedy, ...] = (shell("git", operation, "--continue", text="resolve what conflicts, git add it, and"),)
     if operation == "bisect":
         back, on = (shell("git", "bisect", "reset"),), ()
-    return Refused("git_busy", f"git is in the middle of a {operation}", remedy=(*back, *on),
-                   facts={"operation": operation})  # fmt: skip
+    said = f"git is in the middle of a {operation}"
+    return Refused("git_busy", said, remedy=(*back, *on), facts={"operation": operation})
 
 
 def require_idle(repo: git.Repository) -> None:
