@@ -29,7 +29,7 @@ from tests import tiers
 PATIENCE = 120
 _real: set[str] = set()
 _SERVER = r"""
-import fcntl, importlib, json, os, pkgutil, select, signal, socket, sys, termios
+import fcntl, gc, importlib, json, os, pkgutil, select, signal, socket, sys, termios
 if os.fork():
     os._exit(0)  # what the other one comes from is no longer to be seen
 os.setsid()
@@ -44,6 +44,10 @@ for found in pkgutil.walk_packages(holdfast.__path__, "holdfast."):
             pass
 if "mcp" in sys.modules:
     import mcp.server.stdio, mcp.server.streamable_http_manager, uvicorn  # what a server imports when it begins
+
+gc.collect()
+gc.freeze()  # a fork need not copy what its collector would touch
+gc.set_threshold(command_line._OBJECTS)
 
 def child(task, fds):
     signal.set_wakeup_fd(-1)

@@ -46,6 +46,10 @@ EVERYWHERE = {
 }
 IN_OUR_WORDS = {"a numbered reference": r"(?i:\b(?:issue|ticket|pull request|PR)s?\s*[#]\d)"}
 PUBLISHED = {"the inputs of the project": r"(?i:\bseed[s]?\b)"}
+RIDDLES = {
+    "a word that CONTRIBUTING replaces": r"(?i:\b(?:whoever|heed(?:s|ed)?|keepsake|births|afresh"
+    r"|what is in the way|puts? (?:\w+ ){0,6}away)\b)"
+}
 
 
 def tracked() -> list[str]:
@@ -65,7 +69,7 @@ def patterns_for(name: str) -> dict[str, str]:
     if name.startswith(("src/", "docs/", "tests/")):
         patterns |= IN_OUR_WORDS
     if name.startswith(("src/", "docs/")):
-        patterns |= PUBLISHED
+        patterns |= PUBLISHED | RIDDLES
     return patterns
 
 
@@ -164,6 +168,8 @@ def test_no_file_speaks_of_this_machine_or_of_unfinished_work():
         ("src/holdfast/x.py", "# TOD" + "O: later"),
         ("tests/test_x.py", "as in issue #" + "12"),
         ("docs/x.md", "as the seed" + "s say"),
+        ("docs/x.md", "`clean` puts finished workflows away"),
+        ("src/holdfast/x.py", '"""What whoever comes next has to heed."""'),
     ],
 )
 def test_wording_that_does_not_belong_is_found(name, line):
@@ -213,7 +219,8 @@ def test_every_agent_host_has_its_reason_and_is_pinned_with_its_hash():
     wanted = json.loads((folder / "package.json").read_text())["dependencies"]
     assert justified("Agent hosts") == set(wanted)
     locked = json.loads((folder / "package-lock.json").read_text())["packages"]
-    assert {name: locked[f"node_modules/{name}"]["version"] for name in wanted} == wanted
+    versions = {name: version.rpartition("@")[2] for name, version in wanted.items()}
+    assert {name: locked[f"node_modules/{name}"]["version"] for name in wanted} == versions
     assert all(one.get("integrity") for name, one in locked.items() if name)
 
 

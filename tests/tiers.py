@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import gc
 import os
 import shutil
 import subprocess
@@ -77,6 +78,7 @@ Row = TypeVar("Row")
 
 _chosen = ""
 _strict = False
+_simulated = False
 _spent: dict[str, float] = defaultdict(float)
 _elsewhere: list[Callable[[], float]] = []
 
@@ -108,6 +110,12 @@ def need(*names: str) -> None:
         found = _PROBES[name]() if name in _PROBES else _has(name)
         if not found:
             lack(name)
+
+
+def need_own_system() -> None:
+    """Skips a test whose other processes see this machine, where this one sees a simulated macOS."""
+    if _simulated:
+        pytest.skip("another process does not see the simulated macOS")
 
 
 def lack(what: str) -> None:
@@ -206,13 +214,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    global _chosen, _strict
+    global _chosen, _simulated, _strict
     _chosen = "quick" if config.option.quick else "full" if config.option.full else ""
     _strict = bool(os.environ.get(IN_CI))
+    gc.disable()  # until all tests are collected: none of them is garbage
     _has_own_mounts()
     if _chosen == "quick" and _takes_files(MEMORY):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
-    if config.option.macos:
+    _simulated = config.option.macos
+    if _simulated:
         from holdfast.files import system
         from tests.files import mac
 
@@ -241,6 +251,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = [item for item in items if item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in set(left)]
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def _cpu() -> float:

@@ -10,6 +10,13 @@ with wf.step("changelog") as step:
 
 from __future__ import annotations
 
+import sys
+
+if sys.platform == "win32":
+    _SAID = "Holdfast runs on Linux and macOS. On Windows, install and run it inside WSL: https://aka.ms/wsl"
+    _STARTED = sys.argv[0].replace("\\", "/").rpartition("/")[2].partition(".")[0] if sys.argv else ""
+    raise SystemExit(_SAID) if _STARTED in ("-m", "holdfast", "holdfast-script") else ImportError(_SAID)
+
 from holdfast.errors import (
     Broken,
     Conflict,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.acceptance.feature import BRANCH, FIRST, HOME, PHASES, SECOND, SLUG, TITLE
+from tests.acceptance.feature import BRANCH, FIRST, HOME, SECOND, SLUG, TITLE
 from tests.forges.loopback import Fault
 
 FILE = f"{HOME}/{FIRST}/requirements.md"
@@ -41,13 +41,7 @@ def test_a_decision_at_the_terminal_is_on_the_pull_request_at_once(talk, house, 
 
 
 def test_at_the_end_it_says_so(talk, house, github):
-    for phase in PHASES:
-        if phase != FIRST:
-            house.make(phase)
-            house.reviewed(phase, 1)
-            house.ok("feature", "continue")
-        talk.approves()
-        house.ok("feature", "continue")
+    talk.approves_every_phase()
     (one,) = github.opened
     assert boxes(one.body) == ["x"] * 5
     assert "For reviewers" in one.body
@@ -98,13 +92,7 @@ def test_a_description_that_cannot_be_written_stops_nothing_and_is_told(talk, ho
 
 
 def test_the_end_on_a_protected_base_is_a_pull_request(talk, house, github):
-    for phase in PHASES:
-        if phase != FIRST:
-            house.make(phase)
-            house.reviewed(phase, 1)
-            house.ok("feature", "continue")
-        talk.approves()
-        house.ok("feature", "continue")
+    talk.approves_every_phase()
     house.git("push", "-q", "origin", f"{BRANCH}:main")
     github.opened[0].state = "MERGED"
     hook = github.bare / "hooks" / "pre-receive"

@@ -9,7 +9,6 @@ from tests.acceptance.feature import (
     DOCS,
     FIRST,
     HOME,
-    PHASES,
     SECOND,
     SLUG,
     TESTING,
@@ -174,13 +173,7 @@ def test_a_remark_below_another_folder_of_features_is_about_the_phase_that_waits
 
 
 def test_what_is_said_after_the_last_approval_opens_the_phase_it_belongs_to(talk, house, github):
-    for phase in PHASES:
-        if phase != FIRST:
-            house.make(phase)
-            house.reviewed(phase, 1)
-            house.ok("feature", "continue")
-        talk.approves()
-        house.ok("feature", "continue")
+    talk.approves_every_phase()
     assert house.state()["status"] == "completed"
     assert "has all of it" in house.ok("feature", "continue").out
     talk.says("The guide does not say how.")

@@ -53,7 +53,17 @@ def test_what_an_agent_is_told_in_its_worktree_is_of_its_own_step(run):
 
 def test_an_agent_without_a_lease_does_not_have_the_work_planned_anew_while_others_are_at_work(run):
     desk = run.desk("1.1", worktree=False)
-    words = ("supervise", "on_demand", "--verdict", "RE_PLAN", "--conflict", "api", "--resolution", "Another way.")
+    words = (
+        "orchestrator",
+        "supervise",
+        "on_demand",
+        "--verdict",
+        "RE_PLAN",
+        "--conflict",
+        "api",
+        "--resolution",
+        "Another way.",
+    )
     refused = run.agent(*words, "--json")
     assert (refused.code, json.loads(refused.out)["error"]["code"]) == (5, "lease_held")
     assert run.statuses()["1.1"] == "active"
@@ -66,16 +76,16 @@ REPLAN = ("--verdict", "RE_PLAN", "--conflict", "api", "--resolution", "Another 
 def test_a_new_plan_needs_the_token_of_a_task_that_it_affects_of_the_whole_or_of_the_supervisor(run):
     first, second = run.desk("1.1", worktree=False), run.desk("1.2", worktree=False)
     for words in (("on_demand",), ("on_demand", "1.3"), ("on_demand", "--affects", "1.3"), ("post_task", "1.1")):
-        assert second.refused("supervise", *words, *REPLAN, code=5)["code"] == "lease_held", words
+        assert second.refused("orchestrator", "supervise", *words, *REPLAN, code=5)["code"] == "lease_held", words
     assert run.statuses()["1.1"] == "active"
     assert run.ok("show").json["supervisor"]["re_plans_triggered"] == 0
-    second.ok("supervise", "on_demand", "1.2", *REPLAN)
+    second.ok("orchestrator", "supervise", "on_demand", "1.2", *REPLAN)
     assert run.statuses() == {"1.1": "active", "1.2": "pending", "1.3": "pending"}
     run.ok("done", "plan")
     run.ok("approve", "plan")
     token = run.ok("agent", "start", "supervisor", "--step", "phase-1", "--json").json["token"]
-    run.ok("supervise", "on_demand", *REPLAN, "--token", token)
-    first.ok("supervise", "on_demand", "1.1", *REPLAN)
+    run.ok("orchestrator", "supervise", "on_demand", *REPLAN, "--token", token)
+    first.ok("orchestrator", "supervise", "on_demand", "1.1", *REPLAN)
 
 
 def test_who_only_looks_says_whose_token_it_has_and_one_of_no_lease_is_refused(run):
@@ -116,11 +126,11 @@ def test_where_the_folder_went_with_the_lease_the_way_out_is_told(run):
 def test_the_supervisor_is_shown_the_files_of_the_task_and_what_is_in_them(run, worktree):
     desk = run.desk("1.1", worktree=worktree)
     desk.write("parts/1.txt", "right\n")
-    before = desk.ok("supervise", "post_task", "1.1").json["changes"]
+    before = desk.ok("orchestrator", "supervise", "post_task", "1.1").json["changes"]
     assert before["files"] == ["parts/1.txt"]
     assert "+right" in before["diff"]
     desk.works()
-    after = desk.ok("supervise", "post_task", "1.1").json["changes"]
+    after = desk.ok("orchestrator", "supervise", "post_task", "1.1").json["changes"]
     assert (after["files"], "+right" in after["diff"]) == (["parts/1.txt"], True)
 
 
@@ -139,9 +149,9 @@ def test_what_a_task_changed_before_another_agent_locked_it_makes_its_evidence_s
     desk.write("notes.txt", "as it was tested\n")
     other.ok("lock", "notes.txt", "--agent", "other")
     desk.ok("check", "it_is_right", "--step", "1.1")
-    assert desk.ok("supervise", "post_task", "1.1").json["criteria"][0]["verdict"] == "passed"
+    assert desk.ok("orchestrator", "supervise", "post_task", "1.1").json["criteria"][0]["verdict"] == "passed"
     desk.write("notes.txt", "changed\n")
-    assert desk.ok("supervise", "post_task", "1.1").json["criteria"][0]["verdict"] == "stale"
+    assert desk.ok("orchestrator", "supervise", "post_task", "1.1").json["criteria"][0]["verdict"] == "stale"
 
 
 def test_a_check_names_the_changed_files_of_others_that_its_evidence_is_not_of(run):

@@ -82,7 +82,7 @@ def test_what_a_killed_agent_held_is_taken_over_when_its_lease_ran_out_and_its_l
     for late in (
         ("check", "nothing_stored_in_clear", "--passed", "--step", "1.2"),
         ("task", "done", "1.2"),
-        ("task", "iterate", "1.2", "--reason", "not dead after all"),
+        ("orchestrator", "iterate", "1.2", "--reason", "not dead after all"),
         ("learn", "never die"),
         ("agent", "spend", "0.50", "--step", "1.2"),
         ("lock", "auth/door.py"),
@@ -108,7 +108,7 @@ def test_a_whole_run_and_every_word_of_its_file(run):
     third, endpoints = run.head(), run.work_since(at_start_of_endpoints)
     _roles(run)
     fourth = run.head()
-    run.ok("milestone", "1", "--url", MILESTONE)
+    run.ok("orchestrator", "milestone", "1", "--url", MILESTONE)
     _end(run)
 
     assert run.timeless(run.state) == {
@@ -178,7 +178,7 @@ def test_a_whole_run_and_every_word_of_its_file(run):
 def _foundation(run: Orchestra) -> tuple[str, str]:
     """Two agents side by side; what the one commits is not counted for the other."""
     ada, bob = run.agent_process(), run.agent_process()
-    run.ok("supervise", "pre_task", "1.1", "--verdict", "PASS")
+    run.ok("orchestrator", "supervise", "pre_task", "1.1", "--verdict", "PASS")
     for agent, task in ((ada, "1.1"), (bob, "1.2")):
         agent.does("agent", "start", ROLE, "--step", task)
         agent.does("task", "start", task)
@@ -190,7 +190,7 @@ def _foundation(run: Orchestra) -> tuple[str, str]:
     ada.does("commit", "1.1", "-m", "the model", "--path", USER.test_file, "--path", USER.code_file)
     ada.does("check", "model_updated", "--passed", "--step", "1.1")
     ada.refused("task", "done", "1.1", code=3)
-    ada.does("task", "iterate", "1.1", "--reason", "the name is lost")
+    ada.does("orchestrator", "iterate", "1.1", "--reason", "the name is lost")
     ada.does(
         *("learn", "a name that is None is no name", "--type", "antipattern", "--step", "1.1"),
         *("--pattern", "test the value", "--context", "the model"),
@@ -204,7 +204,7 @@ def _foundation(run: Orchestra) -> tuple[str, str]:
     ada.does("task", "done", "1.1")
     first = run.head()
     run.ok(
-        *("supervise", "post_task", "1.1", "--verdict", "AUTO_FIX", "--conflict", "pattern"),
+        *("orchestrator", "supervise", "post_task", "1.1", "--verdict", "AUTO_FIX", "--conflict", "pattern"),
         *("--fixes", "2", "--resolution", "two names were put right"),
     )
     bob.does("check", "nothing_stored_in_clear", "--passed", "--step", "1.2")
@@ -247,14 +247,25 @@ def _roles(run: Orchestra) -> None:
     run.ok("task", "start", "2.2")
     run.ok("learn", "roles are few", "--step", "2.2")
     run.ok(
-        *("supervise", "post_task", "2.1", "--verdict", "RE_PLAN", "--conflict", "api", "--affects", "2.2"),
+        *(
+            "orchestrator",
+            "supervise",
+            "post_task",
+            "2.1",
+            "--verdict",
+            "RE_PLAN",
+            "--conflict",
+            "api",
+            "--affects",
+            "2.2",
+        ),
         *("--resolution", "roles come from the second version"),
     )
     assert run.state["orchestrator"]["status"] == "planning"
     assert run.refused("task", "start", "2.2")["code"] == "step_blocked"
     run.planned()
     run.ok("task", "start", "2.2")
-    run.ok("task", "iterate", "2.2", "--reason", "a role is missing")
+    run.ok("orchestrator", "iterate", "2.2", "--reason", "a role is missing")
     run.write("auth/roles.py", "ROLES = ('guest', 'host')\n")
     run.ok("commit", "2.2", "-m", "roles")
     run.finish("2.2", "roles_there", cost="0.10")

@@ -310,7 +310,7 @@ def test_a_conflict_that_uses_up_the_last_try_is_a_persons_to_decide(run):
         desk.works()
     first.ok("task", "done", "1.1")
     for _ in range(29):
-        second.ok("task", "iterate", "1.2", "--reason", "again")
+        second.ok("orchestrator", "iterate", "1.2", "--reason", "again")
     refusal = second.refused("task", "done", "1.2")
     assert refusal["code"] == "merge_conflict"
     assert "show phase-1/1.2 to a person" in refusal["remedy"]
@@ -332,7 +332,7 @@ def test_a_new_worktree_is_prepared_once_by_a_command_that_a_person_trusted(run)
     desk = run.desk("1.1", worktree=False)
     assert desk.root == run.worktree_of("1.1")
     assert (desk.root / ".git-free").read_text() == "once\n"
-    desk.ok("task", "iterate", "1.1", "--reason", "once more")
+    desk.ok("orchestrator", "iterate", "1.1", "--reason", "once more")
     assert run.ok("agent", "list", "--json").json["agents"][0]["branch"] == f"hf/{run.id}/1.1"
     (agent,) = run.ok("status", "--json").json["agents"]
     assert "worktree" not in run.ok("agent", "start", "lead", "--step", "phase-1", "--json").json

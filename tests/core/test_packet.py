@@ -35,7 +35,7 @@ from holdfast.core.commands import (
     Touch,
 )
 from holdfast.core.facts import Facts
-from holdfast.core.packet import keepsake as keepsake_of
+from holdfast.core.packet import compaction_summary as compaction_summary_of
 from holdfast.core.packet import packet as packet_of
 from holdfast.core.packet_parts import CLOSES, OPENS
 from holdfast.core.state import Alert, Learning, State
@@ -57,8 +57,8 @@ def packet(state: State, facts: Facts, *, session: str = "", required: Sequence[
     return packet_of(briefed(state, facts, session, required), **how)
 
 
-def keepsake(state: State, facts: Facts, *, required: Sequence[Required] = (), **how: Any) -> str:
-    return keepsake_of(briefed(state, facts, required=required), **how)
+def compaction_summary(state: State, facts: Facts, *, required: Sequence[Required] = (), **how: Any) -> str:
+    return compaction_summary_of(briefed(state, facts, required=required), **how)
 
 
 def told(play: Play, **how: Any) -> str:
@@ -383,12 +383,12 @@ def test_what_happened_to_the_document_is_told_newest_first_for_a_day():
     heading = "What happened to its document:"
     newest = "- an edit was refused (kept in .holdfast/quarantine/1.json)"
     assert part(told(play), heading) == [newest, "- it was torn"]
-    assert part(keepsake(play.state, play.facts()), heading) == [newest]
+    assert part(compaction_summary(play.state, play.facts()), heading) == [newest]
     play.wait(5 * HOUR)
     assert part(told(play), heading) == [newest]
     play.wait(20 * HOUR)
     assert heading not in told(play)
-    assert heading not in keepsake(play.state, play.facts())
+    assert heading not in compaction_summary(play.state, play.facts())
 
 
 def test_a_session_that_must_catch_up_is_told_so_first_until_it_has():
@@ -591,7 +591,7 @@ def test_whatever_happened_there_is_a_packet_within_its_limit(story: Story, limi
         text = packet(dated(scene), scene.facts, required=[READ, GONE, AWAY], limit=limit)
         assert len(text) <= limit
         outside_fences(text)
-        assert len(keepsake(dated(scene), scene.facts, required=[READ], limit=limit)) <= limit
+        assert len(compaction_summary(dated(scene), scene.facts, required=[READ], limit=limit)) <= limit
 
 
 # Whose words they are
@@ -633,7 +633,7 @@ def test_text_from_the_state_stays_between_the_fences_on_its_own_line(ending, li
     required = [READ, Required(ATTACK, ATTACK, "there"), Required(ATTACK, ATTACK, "missing")]
     for text in (
         told(play, required=required, others=[ATTACK], limit=limit),
-        keepsake(play.state, play.facts(), required=required, limit=limit),
+        compaction_summary(play.state, play.facts(), required=required, limit=limit),
     ):
         ours = outside_fences(text)
         assert not [line for line in ours if "rm" in line.split() or "passwd" in line or "fine" in line]
@@ -654,7 +654,7 @@ def test_lines_inside_an_item_are_joined():
 
 def test_a_keepsake_has_what_the_agent_cannot_do_without():
     play = full()
-    text = keepsake(play.state, play.facts(), required=[READ, GONE, AWAY])
+    text = compaction_summary(play.state, play.facts(), required=[READ, GONE, AWAY])
     assert text.startswith("Keep in the summary, word for word:\nWorkflow id: release-1\n")
     assert "Workflow: A parser\nType: release\nPhase: 2/3 - Build it (in_progress)\nStep: build/code - Code\n" in text
     assert "\nNext command: holdfast check tests --passed-or-failed -w release-1\n" in text
@@ -669,7 +669,7 @@ def test_a_keepsake_has_what_the_agent_cannot_do_without():
 
 @pytest.mark.parametrize("limit", [600, 601, 750, 1000, 2000, 5000])
 def test_a_keepsake_keeps_to_its_limit_and_gives_reminders_what_is_left(limit):
-    text = keepsake(huge(), full().facts(), required=MANY[:3], limit=limit)
+    text = compaction_summary(huge(), full().facts(), required=MANY[:3], limit=limit)
     assert len(text) <= limit
     assert "Next command: mend it, then: holdfast check tests --passed-or-failed -w release-1" in outside_fences(text)
     assert text.endswith("run: holdfast resume-packet -w release-1")

@@ -14,7 +14,7 @@ from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle
 from holdfast.core.apply import KEPT_PER_STEP, Record, apply, fold, replay
 from holdfast.core.commands import Acknowledge, Compacted, Iterate, Leave
-from holdfast.core.decide import decide, weigh
+from holdfast.core.decide import decide, decide_running
 from holdfast.core.definition import POLICIES, Bounds, Check, Step
 from holdfast.core.facts import Facts
 from holdfast.core.patterns import overlap
@@ -252,7 +252,7 @@ def test_a_decision_hands_on_the_state_its_events_lead_to(story):
             state = scene.before
             for event in scene.events:
                 state = apply(state, event, scene.facts.now, scene.request.actor)
-            assert weigh(scene.before, scene.request, scene.facts, rules).state == state
+            assert decide_running(scene.before, scene.request, scene.facts, rules).state == state
 
 
 @settings(max_examples=examples(80), phases=GENERATE)

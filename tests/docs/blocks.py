@@ -8,7 +8,8 @@
 - `python`: a program; a `text` block right after it is what it prints.
 - A block whose first line is a comment with a path, `# .holdfast/workflows/release.toml`, is written to that file.
 
-The blocks of a page run in order, in a fresh git repository with a fresh home. Folder and variables carry over.
+The blocks of a page run in order, in a fresh git repository with a fresh home. Folder and variables carry over. The
+repository of a page in `examples/` has a copy of what is beside the page.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\n(?P<body>.*?)^(?P=indent)```$", re.DOTALL | re.MULTILINE)
 _PROMPT = re.compile(r"(?P<who>agent)?\$ (?P<command>.*)")

@@ -48,7 +48,7 @@ class Terminal:
             "KEPT": str(self._kept),
         }
         project.mkdir(exist_ok=True)
-        self.as_agent("git init -q -b main . && git commit -q --allow-empty -m 'A beginning'")
+        self.as_agent("git init -q -b main . && git add . && git commit -q --allow-empty -m 'A beginning'")
 
     def write(self, name: str, content: str) -> None:
         path = Path((self._kept / "folder").read_text().rstrip("\n"), name)
@@ -67,9 +67,12 @@ class Terminal:
         return done.returncode, done.stdout.decode()
 
     def as_person(self, command: str, answers: list[str]) -> tuple[int, str]:
-        """On a pseudo-terminal; each question, such as one that ends in `[y/N]`, gets the next answer."""
+        """On a pseudo-terminal; each question, such as one that ends in `[y/N]`, gets the next answer.
+
+        It does not say how wide it is: the pages show each sentence in one line.
+        """
         ours, theirs = forked.terminal()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 0, 0, 0))
         process = subprocess.Popen(
             ["bash", "-c", _KEPT],
             env={**self._environment, "TYPED": command},

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import PAGES, ROOT, Block, blocks, matches, typed
+from tests.docs.blocks import EXAMPLES, PAGES, ROOT, Block, blocks, matches, typed
 from tests.docs.terminal import Terminal, answers
 
 SHOWN_ONLY = {"", "text", "json", "jsonc", "mermaid", "toml"}
@@ -22,6 +23,8 @@ def runnable(page: Path) -> bool:
     "page", [page for page in PAGES if runnable(page)], ids=lambda page: str(page.relative_to(ROOT))
 )
 def test_what_a_page_shows_is_what_happens(page, tmp_path):
+    if page in EXAMPLES:
+        shutil.copytree(page.parent, tmp_path / "project", ignore=shutil.ignore_patterns("README.md", "__pycache__"))
     terminal = Terminal(tmp_path / "project", tmp_path / "home")
     found = blocks(page.read_text())
     for block, after in pairwise([*found, Block("", "", 0, "…")]):

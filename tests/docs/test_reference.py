@@ -419,7 +419,7 @@ def test_the_limits_of_a_task_document_are_those_of_its_reader():
 
 def test_every_event_that_a_hook_answers_is_documented_and_no_others():
     section = page("hooks.md").partition("## Events\n")[2].partition("\n## ")[0]
-    assert first_column(section) == set(quick._REACTIONS)
+    assert first_column(section) == set(quick.REACTIONS)
 
 
 def test_the_parts_of_the_resume_packet_are_documented_in_the_order_in_which_they_are_kept():

@@ -81,7 +81,7 @@ def test_a_torn_tail_is_dropped_without_a_word(project, commands, tail):
     write(journal(project), whole + tail)
     answer = commands(project, "status", "--json")
     assert (answer.code, answer.err, answer.json["revision"], answer.json["alerts"]) == (0, "", len(LAST.before), [])
-    assert commands(project, "done", "ship") == (0, "✓ ship done · all steps are done\n", "")
+    assert commands(project, "done", "ship") == (0, "✓ ship done · all steps are done  (holdfast list --all)\n", "")
     assert read(journal(project)).startswith(whole)
     assert json.loads(read(journal(project)).splitlines()[-1])["seq"] == len(LAST.before) + 1
 

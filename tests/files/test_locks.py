@@ -13,6 +13,7 @@ import pytest
 
 from holdfast.errors import Conflict
 from holdfast.files.locks import locked, unlock
+from tests.tiers import need_own_system
 
 HOLD = """
 import fcntl, os, sys
@@ -119,6 +120,7 @@ def test_a_lock_excludes_others_until_it_is_released(path, opened):
 def test_a_time_out_names_the_process_that_holds_the_lock_with_its_control_characters_escaped(
     path, opened, holder, wait
 ):
+    need_own_system()
     with pytest.raises(Conflict) as refused:
         locked(opened(), path, wait)
     assert refused.value.code == "lock_timeout"

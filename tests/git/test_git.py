@@ -14,6 +14,7 @@ import pytest
 
 from holdfast import git
 from holdfast.errors import HoldfastError
+from holdfast.git import changes
 from holdfast.git import command as git_command
 from holdfast.git import content as tree_content
 from tests.git.repositories import commit_all, found, sh, write
@@ -305,6 +306,18 @@ def test_an_operation_in_one_worktree_leaves_the_others_free(torn, tmp_path):
     sh(torn, "worktree", "add", "-q", "-b", "free", str(tmp_path / "other"))
     sh(torn, "merge", "side", check=False)
     assert git.busy(found(tmp_path / "other")) is None
+
+
+def test_the_way_out_of_an_operation_names_its_worktree_where_it_is_another(torn, tmp_path, monkeypatch):
+    sh(torn, "worktree", "add", "-q", "-b", "free", str(tmp_path / "other"))
+    sh(torn, "merge", "side", check=False)
+    monkeypatch.chdir(torn)
+    assert changes.under_way(found(torn)).remedies[0].shell == ("git", "merge", "--abort")
+    monkeypatch.chdir(tmp_path / "other")
+    refused = changes.under_way(found(torn))
+    assert refused.message == f"git is in the middle of a merge in {found(torn).top}"
+    subprocess.run(refused.remedies[0].shell, check=True)
+    assert git.busy(found(torn)) is None
 
 
 # --- tree

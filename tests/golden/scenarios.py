@@ -389,13 +389,13 @@ def orchestrate(desk: Desk) -> None:
     desk.refused("task", "start", "1.2")
     desk.does("task", "start", "1.1")
     desk.refused("task", "done", "1.1")
-    desk.does("task", "iterate", "1.1", "--reason", "the model has no name")
+    desk.does("orchestrator", "iterate", "1.1", "--reason", "the model has no name")
     desk.does("learn", "Names have blanks", "--type", "antipattern", "--pattern", "strip them", "--step", "1.1")
     desk.look("a task failed once")
-    desk.does("task", "iterate", "1.1", "--reason", "still no name")
-    desk.does("task", "iterate", "1.1", "--reason", "never a name")
+    desk.does("orchestrator", "iterate", "1.1", "--reason", "still no name")
+    desk.does("orchestrator", "iterate", "1.1", "--reason", "never a name")
     desk.look("the tries of a task are used up")
-    desk.refused("task", "retry", "1.1")
+    desk.refused("orchestrator", "retry", "1.1")
 
 
 def orchestrate_parallel(desk: Desk) -> None:
@@ -418,7 +418,18 @@ def orchestrate_parallel(desk: Desk) -> None:
     desk.does("note", "the form is half done", "--step", "2.1")
     desk.look("two tasks at once")
     desk.refused("begin", "review")
-    desk.does("supervise", "post_task", "2.1", "--verdict", "RE_PLAN", "--conflict", "api", "--resolution", "pass ids")
+    desk.does(
+        "orchestrator",
+        "supervise",
+        "post_task",
+        "2.1",
+        "--verdict",
+        "RE_PLAN",
+        "--conflict",
+        "api",
+        "--resolution",
+        "pass ids",
+    )
     desk.look("the plan is opened again")
     desk.does("agent", "spend", "0.50", "--step", "2.1")
     desk.look("the money is spent")

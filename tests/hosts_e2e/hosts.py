@@ -1,4 +1,4 @@
-"""The three hosts: how each is set up to run here, started, and how its model calls tools and hears what came of it."""
+"""The first three hosts: how each is set up and started here, and how its model calls tools and hears of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Host:
 
     name: str
     busy: tuple[str, ...] = ()
-    """Files in the person's folder that the host itself keeps writing."""
+    """Files that the host itself keeps writing."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene

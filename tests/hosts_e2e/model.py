@@ -1,4 +1,4 @@
-"""A model that says what a script tells it to, in the three protocols that the hosts speak. It runs on loopback.
+"""A model that says what a script tells it to, in the four protocols that the hosts speak. It runs on loopback.
 
 Every request is kept, with what it was: `turn` of the agent, which takes the next line of the script; `summary`, which
 a host asks for at a compaction; `aside`, such as a title for the session.
@@ -15,12 +15,19 @@ from typing import Any, ClassVar
 Body = dict[str, Any]
 Events = list[tuple[str, Body]]
 
-SUMMARY = "<summary>The agent works on a release.</summary>"
-"""In the tags that one host insists on."""
+SUMMARY = "<summary><state_snapshot>The agent works on a release.</state_snapshot></summary>"
+"""In the tags that some hosts insist on."""
 BLANK = "«id»"
 """In a line of the script: what the model has to know from what it was told."""
 IDLE = "Nothing is left to say."
-_SUMMARIES = ("create a detailed summary", "CONTEXT CHECKPOINT COMPACTION", "anchored summary", "new anchored summary")
+_SUMMARIES = (
+    *("create a detailed summary", "CONTEXT CHECKPOINT COMPACTION", "anchored summary", "new anchored summary"),
+    *("generate the updated <state_snapshot>", _SAVING := "produce the <state_snapshot>"),
+)
+OVERFLOWING = 990_000
+"""Tokens: more than any window here holds."""
+_CHECKED = "Critically evaluate the <state_snapshot>"
+"""With this one host asks for its summary a second time."""
 
 
 class Script:
@@ -51,8 +58,8 @@ class Script:
             request = {"kind": kind, "path": path, "body": body, "headers": headers}
             self._requests.append(request)
             self._answers += 1
-            if kind == "summary":
-                line = {"say": SUMMARY}
+            if kind == "summary" or _CHECKED in _last(body):
+                line = {"say": SUMMARY, **({"tokens": OVERFLOWING} if _SAVING in _last(body) else {})}
             elif kind == "aside":
                 line = {"say": IDLE}
             else:
@@ -76,11 +83,15 @@ class Script:
 
 def _kind(path: str, body: Body) -> str:
     """A summary is asked for in the last message; whatever comes without tools is not the agent's own turn."""
-    asked = body.get("messages") or body.get("input") or []
-    last = json.dumps([body.get("system"), body.get("instructions"), *asked[:1], *asked[-3:]])
+    last = _last(body)
     if path.endswith("/compact") or any(mark in last for mark in _SUMMARIES):
         return "summary"
     return "turn" if body.get("tools") else "aside"
+
+
+def _last(body: Body) -> str:
+    asked = body.get("messages") or body.get("input") or body.get("contents") or []
+    return json.dumps([body.get("system"), body.get("instructions"), *asked[:1], *asked[-3:]])
 
 
 def tokens(line: Body) -> int:
@@ -177,6 +188,24 @@ def responses(_: Body, line: Body) -> Events:
     ]
 
 
+def contents(line: Body) -> Body:
+    """Gemini's GenerateContent: one message, which is also all of its stream."""
+    if "call" in line:
+        part: Body = {"functionCall": {"id": f"call_{line['id']}", "name": line["call"], "args": line["with"]}}
+    else:
+        part = {"text": line["say"]}
+    usage = {"promptTokenCount": tokens(line), "candidatesTokenCount": 20, "totalTokenCount": tokens(line) + 20}
+    said = {"role": "model", "parts": [part]}
+    return {"candidates": [{"content": said, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}
+
+
+def completion(body: Body, line: Body) -> Body:
+    """OpenAI's chat completions without a stream, which asides ask for."""
+    said = {"role": "assistant", "content": line.get("say", "")}
+    head = {"id": f"chat_{line['id']}", "object": "chat.completion", "created": 1, "model": body.get("model")}
+    return {**head, "choices": [{"index": 0, "message": said, "finish_reason": "stop"}]}
+
+
 class Handler(BaseHTTPRequestHandler):
     """Which protocol it is, the path says."""
 
@@ -189,13 +218,19 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
         path = self.path.partition("?")[0]
-        if path.endswith("/count_tokens"):
-            return self._send("application/json", b'{"input_tokens": 900}')
+        if path.endswith(("/count_tokens", ":countTokens")):
+            return self._send("application/json", b'{"input_tokens": 900, "totalTokens": 900}')
         line = self.script.answer(path, body, {key.lower(): value for key, value in self.headers.items()})
         if path.endswith("/messages"):
             if not body.get("stream"):
                 return self._send("application/json", json.dumps(message(body, line)).encode())
             return self._stream(messages(body, line))
+        if path.endswith(":streamGenerateContent"):
+            return self._stream([("", contents(line))])
+        if path.endswith(":generateContent"):
+            return self._send("application/json", json.dumps(contents(line)).encode())
+        if path.endswith("/chat/completions") and not body.get("stream"):
+            return self._send("application/json", json.dumps(completion(body, line)).encode())
         if path.endswith("/chat/completions"):
             return self._stream(completions(body, line), end="data: [DONE]\n\n")
         if path.endswith("/responses"):

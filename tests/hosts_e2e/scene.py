@@ -41,7 +41,7 @@ class Request(dict):
     @property
     def text(self) -> str:
         """What the model reads, tools apart: line breaks and quotes as they are, wherever the protocol puts them."""
-        parts = ("system", "instructions", "messages", "input")
+        parts = ("system", "systemInstruction", "instructions", "messages", "input", "contents")
         return "\n".join(_texts([self["body"].get(part) or "" for part in parts]))
 
     @property
@@ -49,8 +49,8 @@ class Request(dict):
         """The names of the tools that the model is offered."""
         found = []
         for tool in self["body"].get("tools", []):
-            inner = tool.get("tools") if tool.get("type") == "namespace" else None
-            prefix = f"{tool['name']}/" if inner else ""
+            inner = tool.get("tools") if tool.get("type") == "namespace" else tool.get("functionDeclarations")
+            prefix = f"{tool['name']}/" if inner and "name" in tool else ""
             found += [prefix + str(one.get("name") or one.get("function", {}).get("name")) for one in inner or [tool]]
         return found
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plain.terminal import Style, clip, columns, escape, pad, to_ascii, wants_colour, wrap
+from holdfast.plain.terminal import Style, clip, columns, escape, fold, pad, to_ascii, wants_colour, wrap
 
 
 @pytest.mark.parametrize(
@@ -114,3 +114,20 @@ def test_marks_become_ascii_one_for_one():
     assert to_ascii(marks).isascii()
     assert len(to_ascii(marks)) == len(marks)
     assert to_ascii("日本 é") == "日本 é"
+
+
+def test_lines_that_are_wider_than_a_terminal_break_between_words_and_commands_stay_whole():
+    sentence = "▶ verify is active · nobody on this machine has trusted its command yet  (holdfast next -w release-1)"
+    assert fold(sentence, 40) == (
+        "▶ verify is active · nobody on this\n  machine has trusted its command yet\n  (holdfast next -w release-1)"
+    )
+    ways = "several are active\n→ holdfast log -w the-first-one · or holdfast log -w the-second-one"
+    assert fold(ways, 40) == "several are active\n→ holdfast log -w the-first-one\n  or holdfast log -w the-second-one"
+    assert fold("→ holdfast log -w one that is longer than the terminal", 20).count("\n") == 0
+
+
+def test_folding_counts_what_is_seen_and_leaves_what_fits_or_goes_to_a_file():
+    painted = Style(enabled=True).red("one two three")
+    assert fold(painted, 13) == painted
+    assert fold(painted, 8) == "\x1b[31mone two\n  three\x1b[39m"
+    assert fold("one two three", 0) == "one two three"

@@ -167,6 +167,12 @@ def test_a_beginning_that_several_share_is_ambiguous(project, root):
         opened(root).workflow("other")
 
 
+def test_a_finished_one_makes_no_beginning_ambiguous_with_an_active_one(project, root):
+    project.start(SHAPE, "1.0").cancel()
+    active = project.start(SHAPE, "2.0")
+    assert opened(root).workflow("release-").ulid == active.ulid
+
+
 def test_a_finished_one_is_found_by_name(project, root):
     work = project.start(SHAPE, "1.0")
     work.begin("build").done("build").begin("publish").done("publish")

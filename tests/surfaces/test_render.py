@@ -330,7 +330,12 @@ def test_text_of_others_cannot_drive_the_terminal():
         render.next_step(Briefing(story.state, facts), PLAIN),
         render.log(story.records, PLAIN, 80),
         render.metrics_table(metrics(story.records, facts.now), PLAIN),
-        render.listing([{**entry, "current_step": 1, "total_steps": 1, "updated_at": facts.now}], PLAIN, 80, facts.now),
+        render.listing(
+            [{**entry, "current_step": 1, "total_steps": 1, "finished_percentage": 0, "updated_at": facts.now}],
+            PLAIN,
+            None,
+            facts.now,
+        ),
     ]
     for screen in screens:
         assert "\\x1b]0;owned\\x07" in screen
@@ -409,6 +414,7 @@ def entry(workflow_id, updated=240, **more):
         "current_step": 3,
         "total_steps": 7,
         "current_step_name": "Verify",
+        "finished_percentage": 28,
         "updated_at": moment.from_epoch(NOON - updated),
         "branch": "main",
         "title": "Add login",
@@ -425,23 +431,33 @@ def test_the_list_is_a_table():
     assert (
         listing(entry("dev-ed6828a3"), entry("dev-11112222", 3 * 86_400, branch=None, detail="waiting", title=""))
         == """\
-ID            TYPE  STATUS       STEP        UPDATED  BRANCH  TITLE
-dev-ed6828a3  dev   in progress  3/7 Verify  4m ago   main    Add login
-dev-11112222  dev   waiting      3/7 Verify  3d ago           login
+ID            TYPE  STATUS       STEP        DONE  UPDATED  BRANCH  TITLE
+dev-ed6828a3  dev   in progress  3/7 Verify  28%   4m ago   main    Add login
+dev-11112222  dev   waiting      3/7 Verify  28%   3d ago           login
 """
     )
     assert listing() == "no workflows\n"
 
 
-def test_what_does_not_fit_beside_goes_below():
+def test_each_workflow_has_one_line_and_what_does_not_fit_is_left_out():
+    scene = entry("generation-scene-0204-20251110-143000", workflow_type="generation")
     assert (
-        listing(entry("generation-scene-0204-20251110-143000", workflow_type="generation"))
+        listing(scene, width=90)
         == """\
-ID                                     TYPE        STATUS       STEP  UPDATED
-generation-scene-0204-20251110-143000  generation  in progress  3/7   4m ago
-    Add login · main
+ID                                     TYPE        STATUS       STEP  DONE  UPDATED
+generation-scene-0204-20251110-143000  generation  in progress  3/7   28%   4m ago
 """
     )
+    assert listing(scene, width=70).splitlines()[1] == (
+        "generation-scene-0204-2…  generation  in progress  3/7   28%   4m ago"
+    )
+
+
+def test_without_a_width_nothing_of_the_list_is_cut():
+    long = entry("x" * 80, title="A long title " * 12, branch="b" * 60, current_step_name="Step " * 10)
+    (line,) = listing(long, width=None).splitlines()[1:]
+    for said in ("x" * 80, ("A long title " * 12).strip(), "b" * 60, ("Step " * 10).strip()):
+        assert said in line
 
 
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60), st.integers(60, 140))

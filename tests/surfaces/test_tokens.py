@@ -43,10 +43,15 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("agent spend 1", "lock a.py", "unlock a.py", "amend --add extra", "amend look --retire", "amend --all"),
     ),
     "orchestrate": (
-        *("task add more --under phase-1", "task start 1.1", "task done 1.1", "task iterate 1.1 --reason x"),
-        *("task retry 1.1", "task skip 1.1", "task manual 1.1", "supervise pre_task 1.1"),
-        *("supervise pre_task 1.1 --verdict PASS", "commit 1.1 -m x", "commit --supervisor -m x"),
-        *("milestone 1 --url https://github.com/o/r/issues/7",),
+        *("task add more --under phase-1", "task start 1.1", "task done 1.1", "orchestrator iterate 1.1 --reason x"),
+        *(
+            "orchestrator retry 1.1",
+            "orchestrator skip 1.1",
+            "orchestrator manual 1.1",
+            "orchestrator supervise pre_task 1.1",
+        ),
+        *("orchestrator supervise pre_task 1.1 --verdict PASS", "commit 1.1 -m x", "commit --supervisor -m x"),
+        *("orchestrator milestone 1 --url https://github.com/o/r/issues/7",),
     ),
     "feature": (
         *("feature continue", "feature finalize", "feature reset export-csv", "commit 01-requirements -m x"),

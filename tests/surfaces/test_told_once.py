@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast.core.packet import keepsake
+from holdfast.core.packet import compaction_summary
 from holdfast.project.workflow import Workflow
 from tests.trusted import trust_file
 from tests.workbench import Bench
@@ -128,7 +128,7 @@ def surfaces(bench: Bench) -> dict[str, str]:
         "status": bench.ok("status").out,
         "next": bench.ok("next").out,
         "packet": workflow.packet(),
-        "keepsake": keepsake(workflow.briefing()),
+        "compaction_summary": compaction_summary(workflow.briefing()),
     }
 
 
@@ -139,6 +139,6 @@ def test_every_surface_tells_it_once(begun, moment):
         (name, text): shown
         for name, shown in surfaces(begun).items()
         for text in told
-        if shown.count(text) != 1 and (name != "keepsake" or shown.count(text) > 1)
+        if shown.count(text) != 1 and (name != "compaction_summary" or shown.count(text) > 1)
     }
     assert wrong == {}, "\n".join(f"{one}\n{text}" for one, text in wrong.items())

@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
+from holdfast.core.remedy import typed
 from holdfast.hosts.installing import installation, setting
 from holdfast.project.project import open_project
-from holdfast.upkeep import doctor, installed
+from holdfast.upkeep import doctor, installed, reach
 from tests.actors import acting
 
 HOSTS = tuple(installation.HOSTS)
@@ -46,6 +47,12 @@ class Place:
         return [one for one in doctor.examine(self.project).findings if one.code == "host"]
 
 
+@pytest.fixture(autouse=True)
+def _on_path(monkeypatch):
+    """The programs of this installation are found by their names."""
+    monkeypatch.setenv("PATH", f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")
+
+
 @pytest.fixture
 def place(tmp_path):
     root = tmp_path / "project"
@@ -66,7 +73,7 @@ def test_hooks_are_seen_to_fire(place, host, scope):
     found = place.findings()
     assert {one.level for one in found} == {"ok"}
     assert all(one.message.startswith(f"{host}: ") for one in found)
-    assert any(one.message.endswith(": hooks fire") for one in found)
+    assert host == "amp" or any(one.message.endswith(": hooks fire") for one in found)  # amp has no hooks
 
 
 def test_they_fire_where_nothing_was_started_yet(tmp_path):
@@ -107,7 +114,9 @@ def test_a_line_from_a_clone_is_never_run(place, tmp_path):
 def test_a_hook_that_does_not_judge_is_found(place):
     words = [sys.executable, "-c", "pass"]
     assert "does not judge" in installed._fires(place.wired, words)
-    assert "cannot be run" in installed._tried(place.wired, "hooks", "/nowhere/x", place.at(hook=("/nowhere/x",)))
+    assert "/nowhere/x: not found" in installed._tried(
+        place.wired, "hooks", "/nowhere/x", place.at(hook=("/nowhere/x",))
+    )
 
 
 def test_a_broken_file_is_a_finding_and_not_the_end(place):
@@ -132,3 +141,55 @@ def test_the_server_is_greeted_and_has_to_answer(place, tmp_path):
         assert installed._tried(place.wired, "MCP server", " ".join(words), place.at(server=words)) == wrong
     silent = (sys.executable, "-c", "pass")
     assert installed._serves(place.wired, list(silent)) == "the MCP server does not answer"
+
+
+def test_a_launcher_that_is_not_on_the_path_is_found(place, monkeypatch):
+    place.install("claude-code")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    found = doctor.examine(place.project).findings
+    (hook,) = (one for one in found if ".claude/settings.json" in one.message)
+    assert "holdfast-hook is not on PATH" in hook.message
+    (path,) = (one for one in found if one.code == "path")
+    assert (path.level, path.remedy) == ("warning", f'export PATH="{os.path.dirname(sys.executable)}:$PATH"')
+
+
+def test_another_holdfast_on_the_path_is_found(place, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("holdfast", "holdfast-hook"):
+        (other / name).write_text("#!/bin/sh\n")
+        (other / name).chmod(0o755)
+    found = reach.on_path(str(other))
+    assert (found.level, str(other / "holdfast") in found.message) == ("warning", True)
+
+
+def test_hooks_that_codex_was_not_told_to_trust_are_found(place):
+    place.install("codex")
+    hooks = place.root / ".codex/hooks.json"
+    assert [one.path for one in _of(place, "codex_trust")] == [".codex/hooks.json"]
+    config = os.path.join(place.wired.settings.codex_dir, "config.toml")
+    os.makedirs(os.path.dirname(config), exist_ok=True)
+    with open(config, "w") as file:
+        file.write(f'[hooks.state."{hooks}:stop:0:0"]\ntrusted_hash = "sha256:0"\n')
+    assert _of(place, "codex_trust") == []
+
+
+def test_the_plugin_beside_an_installation_is_found(place):
+    folder = os.path.join(place.wired.settings.claude_dir, "plugins")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "installed_plugins.json"), "w") as file:
+        json.dump({"version": 2, "plugins": {"holdfast@holdfast": []}}, file)
+    place.install("claude-code")
+    (finding,) = _of(place, "plugin")
+    (way,) = finding.remedies
+    assert (finding.level, typed(way)) == ("warning", "holdfast uninstall claude-code")
+
+
+def test_a_missing_package_is_found(monkeypatch):
+    monkeypatch.setattr(reach, "PACKAGES", ("no_such_package",))
+    (finding,) = reach.packages()
+    assert finding.remedy == "pip install --force-reinstall holdfast"
+
+
+def _of(place, code):
+    return [one for one in doctor.examine(place.project).findings if one.code == code]

@@ -140,7 +140,7 @@ class Reset(Command):
 
 
 class Advise(Command):
-    """Feedback that a step has to heed, whenever it is worked on next."""
+    """Feedback for a step, for when it is active next."""
 
     step: str
     feedback: str

@@ -1,4 +1,4 @@
-"""The cycle in which a step is made, reviewed and put before people: what is kept of it, and what is still to heed."""
+"""The cycle in which a step is made, reviewed and put before people: what is kept of it, and which feedback is open."""
 
 from __future__ import annotations
 

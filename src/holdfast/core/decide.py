@@ -93,10 +93,10 @@ def decide(state: State | None, request: cmd.Request, facts: Facts, rules: Rules
         return (_adopted(command),)
     if state is None:
         raise refusals.no_workflow()
-    return tuple(weigh(state, request, facts, rules).events)
+    return tuple(decide_running(state, request, facts, rules).events)
 
 
-def weigh(state: State, request: cmd.Request, facts: Facts, rules: Rules = no_rules) -> Draft:
+def decide_running(state: State, request: cmd.Request, facts: Facts, rules: Rules = no_rules) -> Draft:
     """The decision on a running workflow, with the state it leads to: who keeps it need not fold the events again."""
     draft = Draft(state, request.actor, facts, rules)
     if request.key and checked(request.key, "key", 200) in state.keys:
@@ -127,7 +127,8 @@ def weigh(state: State, request: cmd.Request, facts: Facts, rules: Rules = no_ru
 
 
 def _one(draft: Draft, command: cmd.Command) -> None:
-    if draft.state.finalized and not isinstance(command, AFTERWARDS):
+    is_checked_again = isinstance(command, cmd.RecordCheck) and queries.is_half_finalized(draft.state)
+    if draft.state.finalized and not isinstance(command, AFTERWARDS) and not is_checked_again:
         raise refusals.finalized(draft.state)
     if isinstance(command, WORK):
         _may_work(draft, command)

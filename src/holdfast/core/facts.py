@@ -27,10 +27,14 @@ class HandIn(Value):
     """The required outputs that are as they were copied here before the work began."""
     changes: bytes = b""
     """What the branch itself changes, file by file, where that is a part."""
+    files: tuple[str, ...] = ()
+    """The files that the branch itself changes."""
     since: str = ""
     """The commit that these changes are compared with."""
     loose: tuple[str, ...] = ()
     """The files of it that are in no commit yet."""
+    rules: tuple[str, ...] = ()
+    """The files of the branch's changes that tell Holdfast itself what holds: who decides is shown them."""
     without_code: bool = False
     """Whether the work is code, and the branch changes none."""
 

@@ -66,6 +66,16 @@ def policy(step: Step) -> str:
     return max(asked, key=POLICIES.index, default="")
 
 
+def only_asks(step: Step) -> bool:
+    """Whether a step is nothing but a person's approval or choice: it has no work that is begun and handed in.
+
+    A signature names the attempt that it is given to, so a signed step is begun first.
+    """
+    asks = policy(step) in ("relayed", "human")
+    work = step.outputs or step.checks or step.review or step.action or step.code or step.result
+    return asks and not (work or step.steps or step.task or step.supervised_after)
+
+
 def check_verdict(check: Check, progress: Progress, facts: Facts) -> str:
     """`passed`, `failed`, `stale`, `claimed` or `missing`. Only the first lets a step be done."""
     evidence = progress.evidence.get(check.name)
@@ -231,6 +241,13 @@ def outdated(state: State, path: str, facts: Facts) -> list[Unmet]:
         for name, verdict in lacking
         if verdict in said
     ]
+
+
+def untested(state: State, facts: Facts) -> list[Unmet]:
+    """The checks of finished code that did not run on it as it is now, as after a merge: no workflow ends on these."""
+    done = (path for path in state.plan.children("") if state.step(path).status == lifecycle.DONE)
+    found = ((path, one) for path in done for one in outdated(state, path, facts))
+    return [one.replace(message=one.message.replace(f"{one.name!r}", f"{one.name!r} of {path}")) for path, one in found]
 
 
 def rerunning(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
@@ -407,6 +424,14 @@ def people_unmet(state: State, path: str, facts: Facts) -> list[Unmet]:
             own = renewing(state, path, facts) if verdict == "claimed" else approving(step, path)
             found.append(Unmet(kind, kind, f"the {kind}{who} {said}", remedies.person(path, own)))
     return found
+
+
+def not_begun(state: State, path: str, facts: Facts) -> list[Unmet]:
+    """What a step needs that could begin: where there is nothing to do in it, only a person's word."""
+    step = state.plan.step(path)
+    if only_asks(step) and not (step.description or step.agents):
+        return people_unmet(state, path, facts)
+    return [Unmet("begin", path, "it has not begun", (remedies.begin(path),))]
 
 
 def sealed(state: State, facts: Facts) -> str:

@@ -23,7 +23,7 @@ NAMES: dict[str, tuple[str, str]] = {
     "next": (READ, ""),
     "wait": (READ, "for:--for=person|change|done! --since=REVISION --timeout=SPAN"),
     "show": (READ, ""),
-    "list": ("", "--status=S --type=T --session=S --all"),
+    "list": ("", "--status=S --type=T --session=S --all --limit=N"),
     "log": (READ, "--after=N --limit=N --check=NAME --step=STEP"),
     "metrics": (READ, ""),
     "diagram": (READ, "--lifecycle"),
@@ -41,7 +41,10 @@ NAMES: dict[str, tuple[str, str]] = {
     "skip": (WRITE, "STEP --reason=TEXT"),
     "submit": (WRITE, "STEP --artifact=NAME=PATH… --unchanged=REASON"),
     "review": (WRITE, "STEP --verdict=approved|needs_revision --feedback=TEXT"),
-    "approve": (WRITE, "[STEP] --claimed --variant=V values:--modify=K=V… --sign=KEY --signature=FILE --payload --yes"),
+    "approve": (
+        WRITE,
+        "[STEP] --claimed --variant=V values:--modify=K=V… --sign=KEY --signature=FILE --payload --yes --no-pager",
+    ),
     "reject": (WRITE, "STEP --feedback=TEXT values:--modify=K=V…"),
     "reopen": (WRITE, "STEP --feedback=TEXT"),
     "reset": (WRITE, "[STEP] --yes"),
@@ -81,17 +84,17 @@ NAMES: dict[str, tuple[str, str]] = {
     "task start": (WRITE, "task:N"),
     "task done": (WRITE, "task:N -m,--message=TEXT paths:--path=PATH… --commit=SHA"),
     "task list": (READ, ""),
-    "task iterate": (WRITE, "TASK --reason=TEXT!"),
-    "task retry": (WRITE, "TASK"),
-    "task skip": (WRITE, "TASK --reason=TEXT"),
-    "task manual": (WRITE, "TASK --reason=TEXT"),
-    "supervise": (
+    "orchestrator iterate": (WRITE, "TASK --reason=TEXT!"),
+    "orchestrator retry": (WRITE, "TASK"),
+    "orchestrator skip": (WRITE, "TASK --reason=TEXT"),
+    "orchestrator manual": (WRITE, "TASK --reason=TEXT"),
+    "orchestrator supervise": (
         WRITE,
         "check_type:pre_task|post_task|on_demand [TASK] --verdict=PASS|AUTO_FIX|RE_PLAN --conflict=KIND \
 --severity=critical|high|low --resolution=TEXT --fixes=N --affects=TASK… --file=FILE",
     ),
     "commit": ("wt", "[TASK] -m,--message=TEXT! --supervisor --outer paths:--path=PATH…"),
-    "milestone": (WRITE, "PHASE --url=URL --create"),
+    "orchestrator milestone": (WRITE, "PHASE --url=URL --create"),
     "learnings": ("", "words:[WORD…] --type=pattern|antipattern|insight --task=TASK --limit=N"),
     "amend": ("wt", "[STEP] --all --retire --add=ID --name=TEXT --under=STEP --after=ID"),
     "session create": ("", "NAME --description=TEXT"),
@@ -112,6 +115,7 @@ NAMES: dict[str, tuple[str, str]] = {
     "workflows new": ("", "NAME --task-document"),
     "trust": ("", "definition:[FILE_OR_NAME] --owner --remove --yes"),
     "schema": ("", "[DIALECT]"),
+    "init": ("", "hosts:[HOST…] --scope=project|user --yes"),
     "install": ("", "[HOST] --scope=project|user --no-team --dry-run"),
     "uninstall": ("", "[HOST] --scope=project|user --dry-run"),
     "statusline": ("", "--line"),
@@ -152,7 +156,7 @@ branch",
     "block": "change_step step action=block reason",
     "unblock": "change_step step action=unblock reason:guidance",
     "skip": "change_step step action=skip reason",
-    "task iterate": "change_step step:task action=iterate reason",
+    "orchestrator iterate": "change_step step:task action=iterate reason",
     "pause": "change_workflow action=pause reason",
     "revalidate": "change_workflow action=revalidate",
     "set": "change_workflow action=set values",
@@ -178,8 +182,8 @@ branch",
     "amend": "inspect_workflow view=amendments",
     "task add": "change_plan action=add_task text under id",
     "commit": "commit_work message task paths",
-    "supervise": "supervise_task check_type task verdict conflict severity resolution",
-    "milestone": "record_milestone phase url :create",
+    "orchestrator supervise": "supervise_task check_type task verdict conflict severity resolution",
+    "orchestrator milestone": "record_milestone phase url :create",
     "feature init": "deliver_feature action=init",
     "feature continue": "deliver_feature action=continue",
     "feature finalize": "deliver_feature action=finalize merged",
@@ -203,7 +207,7 @@ branch",
 `true` as such a word means the value, and `phases…` is a list of what has commas between it.
 An argument that is not listed is one that the tool does not take.
 """
-PEOPLES = ("reset", "feature reset", "extend", "trust", "task retry", "task skip", "uninstall")
+PEOPLES = ("reset", "feature reset", "extend", "trust", "orchestrator retry", "orchestrator skip", "uninstall")
 """What is refused to an agent in any case."""
 
 

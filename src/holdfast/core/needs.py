@@ -6,6 +6,7 @@ from holdfast.core import commands as cmd
 from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import is_undone
 from holdfast.core.lifecycle import DONE, ESCALATED, OPEN
+from holdfast.core.queries import is_half_finalized
 from holdfast.core.state import OPENED, RELAYED, Following, State
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any, Value
@@ -110,7 +111,7 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
             results.append((part.step, part.artifacts.get(name) or (known.path if known else "")))
     if command is None and state.origin == "adopted":
         results = _claimed_results(state)
-    judges = command is None or isinstance(command, _TREE)
+    judges = command is None or isinstance(command, (*_TREE, cmd.Finalize))
     return Needs(
         hashes=tuple(hashes),
         hand_ins=_hand_ins(state, parts) if whole and not state.finalized else (),
@@ -152,7 +153,7 @@ def _has_tree_evidence(state: State) -> bool:
     """Only then can evidence have become stale, and the tree costs several git processes."""
     open_steps = OPENED.of(state.progress).items()
     code = [state.step(path) for path in state.plan.children("") if state.plan.step(path).code]
-    relied_on = [*(step for _, step in open_steps), *(code if not state.finalized else ())]
+    relied_on = [*(step for _, step in open_steps), *(code if not state.finalized or is_half_finalized(state) else ())]
     if any(seen.tree and not seen.scope for step in relied_on for seen in step.evidence.values()):
         return True
     taking = [p for p, _ in open_steps if p in state.plan and state.plan.step(p).action in ("commit", "pull_request")]

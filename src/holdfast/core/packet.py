@@ -135,7 +135,7 @@ def _packet(
     return text, len(text) <= limit and "\n(cut" not in text
 
 
-def keepsake(brief: Briefing, *, limit: int = 2000) -> str:
+def compaction_summary(brief: Briefing, *, limit: int = 2000) -> str:
     """What a summary of a conversation must keep of the workflow."""
     name = _named(brief.state, limit)
     again = f"If no resume packet came with it, run: {typed(remedies.resume_packet(), _scope(brief.state, name))}"

@@ -113,7 +113,7 @@ def left(state: State, facts: Facts) -> list[gates.Unmet]:
     if half:
         said = "finalize was interrupted, and its result is not published and committed completely"
     publish = gates.Unmet("finalize", "", said, (remedies.finalize(workflow=state.ulid),))
-    return [absent_because(state, path, facts) for path in lapsed] or [publish]
+    return [absent_because(state, path, facts) for path in lapsed] or gates.untested(state, facts) or [publish]
 
 
 def current(state: State) -> str | None:
@@ -210,7 +210,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
             return [absent_because(state, needed, facts) for needed in absent]
         if unsupervised := gates.unsupervised(state, path):
             return unsupervised
-        return [gates.Unmet("begin", path, "it has not begun", (remedies.begin(path),))]
+        return gates.not_begun(state, path, facts)
     if progress.status == lifecycle.BLOCKED:
         again = (remedies.unblock(path),)
         ways = remedies.person(path, *again) if is_used_up(state, path) else again
@@ -268,9 +268,9 @@ def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
 
 def lapsed(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     """What does not hold any more of the steps before and below this one; of all, where the workflow ends with it."""
-    relied_on = state.plan.closure(path).union(state.plan.below(path))
-    found = gates.lapsed(state, state.plan.paths if is_last(state, path) else relied_on, facts)
-    return [absent_because(state, one, facts) for one in found if one != path]
+    relied_on, ends = state.plan.closure(path).union(state.plan.below(path)), is_last(state, path)
+    found = [one for one in gates.lapsed(state, state.plan.paths if ends else relied_on, facts) if one != path]
+    return [absent_because(state, one, facts) for one in found] or (gates.untested(state, facts) if ends else [])
 
 
 def is_last(state: State, path: str) -> bool:
@@ -472,7 +472,7 @@ def later(state: State, path: str) -> list[str]:
 
 
 def is_a_persons_turn(state: State, now: str) -> bool:
-    """Whether a person decides how the work goes on: an agent that gave it up could begin it afresh."""
+    """Whether a person decides how the work goes on: an agent that gave it up could begin it again."""
     spent = any(usage.reached for usage in usages(state, now))
     return spent or any(is_used_up(state, path) for path in state.plan.leaves())
 

@@ -241,6 +241,6 @@ def named(command: str, arguments: Mapping[str, Any] | None = None, **more: Any)
 def supervised(check: str, task: str) -> tuple[Remedy, Remedy]:
     """What a supervisor types: the command that prints what to look at, and the one that records what was found."""
     asked = {"check_type": check, "task": task} if task else {"check_type": check}
-    return named("supervise", asked), named(
-        "supervise", asked | {"verdict": one_of("PASS", "AUTO_FIX", "RE_PLAN")}
+    return named("orchestrator supervise", asked), named(
+        "orchestrator supervise", asked | {"verdict": one_of("PASS", "AUTO_FIX", "RE_PLAN")}
     ).replace(text="then")

@@ -60,7 +60,7 @@ class Remedy(Value):
     """One way on. In a tuple of them the best is first; one whose text begins with "then" follows the one before."""
 
     command: str = ""
-    """A name of `naming.NAMES`: "approve", "task retry"."""
+    """A name of `naming.NAMES`: "approve", "orchestrator retry"."""
     arguments: Mapping[str, Any] = {}
     """By the names under which the command keeps them; pairs such as `--artifact NAME=PATH` are mappings."""
     workflow: str = ""

@@ -16,10 +16,19 @@ if TYPE_CHECKING:
 
 
 class Approvals:
-    """`person` is how a person was recognised, and `is_users` says whether an address is one of the user's forges."""
+    """`person` is how a person was recognised, `signers` gives the file that says who may sign, or refuses, and
+    `is_users` says whether an address is one of the user's forges.
+    """
 
     def __init__(
-        self, place: Place, data_dir: str, *, person: str, signers: str, is_users: Callable[[str], bool], wait: float
+        self,
+        place: Place,
+        data_dir: str,
+        *,
+        person: str,
+        signers: Callable[[], str],
+        is_users: Callable[[str], bool],
+        wait: float,
     ) -> None:
         self._place = place
         self._data_dir = data_dir
@@ -59,7 +68,7 @@ class Approvals:
         step, hashes = asked.step, asked.signed or {}
         attempt = state.step(step).attempt
         said = signing.payload(state.ulid, state.id, step, attempt, hashes, asked.variant, asked.modifications)
-        return signing.verify(said, asked.signature.encode(), self._signers, step)
+        return signing.verify(said, asked.signature.encode(), self._signers(), step)
 
     def _verified(self, state: State, grants: dict[str, Grant], key: bytes) -> frozenset[str]:
         """The grants of other clones whose signatures hold here, too."""
@@ -73,7 +82,7 @@ class Approvals:
                 continue
             said = signing.payload(state.ulid, state.id, step, one.attempt, one.hashes, one.variant, one.modifications)
             try:
-                self._signed[name] = signing.verify(said, one.signature.encode(), self._signers, step) == one.by
+                self._signed[name] = signing.verify(said, one.signature.encode(), self._signers(), step) == one.by
             except HoldfastError:
                 self._signed[name] = False
         return frozenset(name for name, holds in self._signed.items() if holds)

@@ -14,7 +14,7 @@ from holdfast.core.apply import Record
 from holdfast.core.definition import Conduct
 from holdfast.core.lifecycle import MOVES
 from holdfast.core.plan import Plan
-from holdfast.core.remedy import line, shell
+from holdfast.core.remedy import line
 from holdfast.core.value import Any, UnknownField, Value
 from holdfast.errors import Broken
 from holdfast.plain.plainjson import compact
@@ -135,9 +135,9 @@ def decode_event(data: Mapping[str, Any]) -> ev.Event:
 
 def _newer(what: str, facts: dict[str, Any]) -> Broken:
     said = f"this journal was written by a newer Holdfast ({what})"
-    return Broken(
-        "newer_version", said, remedy=shell("pip", "install", "--upgrade", "holdfast", text="upgrade"), facts=facts
-    )
+    from holdfast.machine import installer
+
+    return Broken("newer_version", said, remedy=installer.upgrade(text="upgrade"), facts=facts)
 
 
 def encode_record(record: Record) -> str:

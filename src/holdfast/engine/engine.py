@@ -127,7 +127,7 @@ class Engine:
         Facts are gathered before the journal is locked. If others went on meanwhile and the command needs more facts
         by now, it is tried again.
         """
-        from holdfast.core.decide import weigh
+        from holdfast.core.decide import decide_running
 
         self._require_writable()
         self._require_names(command, actor, key)
@@ -151,7 +151,7 @@ class Engine:
                     raise _Overtaken(state)
                 facts = self._facts(state, command, attested)
             facts = self.world.renewed(facts)
-            decided = weigh(state, request, facts, self._rules)
+            decided = decide_running(state, request, facts, self._rules)
             if not decided.events or self._is_known(state, decided.events):
                 return None
             if decided.relies_on and self._confirm and not confirmed:
@@ -257,13 +257,13 @@ class Engine:
 
     def preview(self, state: State | None, command: cmd.Command, actor: Actor, *, token: str = "") -> None:
         """Asks the rules and keeps nothing: a refusal is raised as it would be. Without a state, of a start."""
-        from holdfast.core.decide import decide, weigh
+        from holdfast.core.decide import decide, decide_running
 
         self._require_writable()
         if state is None:
             decide(None, cmd.Request(command, actor), Facts(now=self.world.now()))
             return
-        weigh(state, cmd.Request(command, actor, token), self._facts(state, command), self._rules)
+        decide_running(state, cmd.Request(command, actor, token), self._facts(state, command), self._rules)
 
     def show(self, state: State) -> Outcome:
         """Puts the documents of a state in place again."""

@@ -52,6 +52,7 @@ class LocalWorld:
         ground: Callable[[State], tuple[Unmet, ...]] = lambda _: (),
         mistaken: Callable[[State, str, Mapping[str, Any]], tuple[tuple[str, str], ...]] = lambda *_: (),
         hand_in: Callable[[State, str], HandIn | None] = lambda _state, _path: None,
+        published: Callable[[State], tuple[str, ...]] = lambda _: (),
     ) -> None:
         """`does_without` says whether a reader is content when git does not look at the working tree, and why not."""
         self._place = place
@@ -69,6 +70,7 @@ class LocalWorld:
         self._ground = ground
         self._mistaken = mistaken
         self._hand_in = hand_in
+        self._published = published
         self._boot = ""
         self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int, bool, str]]] = {}
 
@@ -87,7 +89,7 @@ class LocalWorld:
             found["hand_ins"] = self._hand_ins(state, needs.hand_ins)
         if needs.tree:
             tree = self._tree(state)
-            found.update(tree=tree.id, head=tree.head, dirty=tree.dirty)
+            found.update(tree=self._ended_tree(state, tree), head=tree.head, dirty=tree.dirty)
         elif needs.head:
             found["head"] = self._head(base)
         if needs.trees:
@@ -155,14 +157,28 @@ class LocalWorld:
 
             return Tree(head=None, id=None, dirty=False)
 
+    def _ended_tree(self, state: State, tree: Tree) -> str | None:
+        """Of work that is all done, what others see is what counts, where its checks ran on that."""
+        checks = (step.evidence.values() for step in state.progress.values()) if state.finished_at else ()
+        known = {one.tree for some in checks for one in some if one.tree and not one.scope}
+        base = self._place.base(state.worktree)
+        repository = self._repository(base)
+        if not known or tree.id in known or tree.head is None or repository is None:
+            return tree.id
+        from holdfast.git import content
+
+        committed = content.committed_tree(repository, (*self.aside(state), *self.published(state)))
+        return committed if committed in known else tree.id
+
     def tree(self, state: State, *, listing: bool = False) -> Tree:
-        """The working tree of a workflow, Holdfast's own files aside."""
+        """The working tree of a workflow, Holdfast's own files aside, and what its end writes itself."""
         from holdfast.git import content
 
         base = self._place.base(state.worktree)
         repository = self._repository(base)
         if repository:
-            return content.tree(repository, self.aside(state), self._kept_trees, listing=listing)
+            aside = (*self.aside(state), *self.published(state))
+            return content.tree(repository, aside, self._kept_trees, listing=listing)
         return content.files_tree(base, self.aside(state))
 
     def at(self, state: State, path: str) -> State:
@@ -211,6 +227,13 @@ class LocalWorld:
         inside = os.path.relpath(base, repository.top) if repository else os.curdir
         own = self._own()
         return own if inside == os.curdir else tuple(f"{inside}/{path}" for path in own)
+
+    def published(self, state: State) -> tuple[str, ...]:
+        """What the end of a workflow writes itself, as paths from the top of the repository."""
+        base = self._place.base(state.worktree)
+        repository = self._repository(base)
+        inside = os.path.relpath(base, repository.top) if repository else os.curdir
+        return tuple(os.path.normpath(os.path.join(inside, path)) for path in self._published(state))
 
     def aside(self, state: State) -> tuple[str, ...]:
         """What is no work: Holdfast's own files, and the reports that its checks write."""

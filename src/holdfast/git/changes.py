@@ -80,6 +80,11 @@ def content_at(repo: git.Repository, sha: str, path: str) -> bytes:
     return found if code == 0 else b""
 
 
+def has_path(repo: git.Repository, sha: str, path: str) -> bool:
+    """Whether a commit has a file."""
+    return run(repo.top, "cat-file", "-e", f"{sha}:{path}", ok=(0, 1, 128))[0] == 0
+
+
 def contains(repo: git.Repository, sha: str, within: str = "") -> bool:
     """Whether HEAD, or the commit that is named, has this one in its history."""
     full, here = resolve(repo, sha), resolve(repo, within) if within else git.head(repo)
@@ -242,12 +247,15 @@ def unmerged(repo: git.Repository, folder: str) -> list[str]:
 
 def under_way(repo: git.Repository) -> Refused:
     """What is said where an operation of several steps has taken HEAD off its branch: it is ended first."""
-    operation = git.busy(repo) or "rebase"
-    back: tuple[Remedy, ...] = (shell("git", operation, "--abort", text="to take it back"),)
-    on: tuple[Remedy, ...] = (shell("git", operation, "--continue", text="resolve what conflicts, git add it, and"),)
+    operation, here = git.busy(repo) or "rebase", git.find(os.getcwd())
+    there = () if here is not None and here.top == repo.top else ("-C", repo.top)
+    back: tuple[Remedy, ...] = (shell("git", *there, operation, "--abort", text="to take it back"),)
+    on: tuple[Remedy, ...] = (
+        shell("git", *there, operation, "--continue", text="resolve what conflicts, git add it, and"),
+    )
     if operation == "bisect":
-        back, on = (shell("git", "bisect", "reset"),), ()
-    said = f"git is in the middle of a {operation}"
+        back, on = (shell("git", *there, "bisect", "reset"),), ()
+    said = f"git is in the middle of a {operation}{f' in {repo.top}' if there else ''}"
     return Refused("git_busy", said, remedy=(*back, *on), facts={"operation": operation})
 
 

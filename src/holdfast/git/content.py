@@ -51,6 +51,18 @@ def tree(repo: git.Repository, own: Sequence[str], kept: str = "", *, listing: b
         return Tree(head=at, id=made, dirty=differs or index.is_unmerged, made_of=index.content() if listing else b"")
 
 
+def committed_tree(repo: git.Repository, own: Sequence[str]) -> str:
+    """The id that the working tree would have if it were as HEAD has it, `own` path prefixes aside."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
+        view = {"GIT_INDEX_FILE": os.path.join(scratch, "index"), "GIT_LITERAL_PATHSPECS": "1"}
+        run(repo.top, "read-tree", tree_of(repo, git.head(repo)), env=view)
+        if own:
+            run(repo.top, "rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", *own, env=view)
+        return os.fsdecode(run(repo.top, "write-tree", env=view)[1]).strip()
+
+
 def only_grew(top: str, before: Tree, after: Tree) -> bool:
     """Whether every file is there as it was before: there may be more, and nothing else changed."""
     if not before.id or not after.id:

@@ -19,8 +19,8 @@ _FORM = (
 )
 
 
-def base(repo: git.Repository, begun: str | None) -> str | None:
-    """The newest commit of HEAD that is not the branch's own: of the base branch, or at which the work began.
+def base(repo: git.Repository, begun: str | None, at: str | None = None) -> str | None:
+    """The newest commit of HEAD, or of `at`, that is not the branch's own: of its base, or at which the work began.
 
     The base branch counts as the remote has it, where there is one: a pull request is compared with that too.
     """
@@ -28,7 +28,7 @@ def base(repo: git.Repository, begun: str | None) -> str | None:
     remote = resolve(repo, f"refs/remotes/origin/{name}") if name else None
     known = [remote or (tip(repo, name) if name else None), resolve(repo, begun) if begun else None]
     others = [sha for sha in known if sha]
-    head = git.head(repo)
+    head = at or git.head(repo)
     if head is None or not others:
         return None
     found = run(repo.top, "merge-base", head, *others, ok=(0, 1))[1]

@@ -28,7 +28,7 @@ class Person:
         self._lasting = lasting
         self._confirmed = False
 
-    def ask(self, text: str) -> str:
+    def ask(self, text: str, longest: int = _LONGEST) -> str:
         """The line that is typed at the terminal after the question is there; empty when there is none.
 
         What was typed or pasted before does not count, and neither does what comes from elsewhere.
@@ -46,7 +46,7 @@ class Person:
             shown = text.encode(sys.stdout.encoding or "utf-8", "backslashreplace")
             while shown:
                 shown = shown[os.write(terminal, shown) :]
-            return os.read(terminal, _LONGEST).decode("utf-8", "replace")
+            return os.read(terminal, longest).decode("utf-8", "replace")
         except (OSError, termios.error):  # nobody who can answer: the terminal is gone, or others have it
             return ""
         finally:

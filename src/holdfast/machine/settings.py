@@ -25,13 +25,20 @@ HOST_VARIABLES = (
     "CODEX_SANDBOX",
     "CODEX_THREAD_ID",
     "GEMINI_CLI",
+    "QWEN_CODE",
+    "QWEN_CODE_SESSION_ID",
     "COPILOT_CLI",
+    "COPILOT_AGENT_SESSION_ID",
     "CURSOR_AGENT",
+    "CLINE_ACTIVE",
 )
 """Set by agent hosts in the shells they run: what is typed there is an agent's, terminal or not."""
 
 
-SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "OPENCODE_SESSION_ID")
+SESSION_VARIABLES = (
+    *("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "OPENCODE_SESSION_ID"),
+    *("QWEN_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID"),
+)
 """Those of them that say which session it is."""
 
 
@@ -50,6 +57,8 @@ class Settings(Value):
     home: str = ""
     claude_dir: str = ""
     codex_dir: str = ""
+    host_dirs: Mapping[str, str] = {}
+    """The folders that other agent hosts keep for the person, by the name of the host."""
     lock_wait: float = 10.0
     sudo: str = ""
     """The id of the user who called sudo, where somebody did."""
@@ -62,6 +71,19 @@ class Settings(Value):
             raise person_needed(what, remedy)
         if self.person is not None:
             self.person.confirm(what, default=default)
+
+
+def _host_dirs(environ: Mapping[str, str], home: str) -> dict[str, str]:
+    config = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    return {
+        "gemini": os.path.join(environ.get("GEMINI_CLI_HOME") or home, ".gemini"),
+        "qwen": environ.get("QWEN_HOME") or os.path.join(home, ".qwen"),
+        "copilot": environ.get("COPILOT_HOME") or os.path.join(home, ".copilot"),
+        "cursor": os.path.join(home, ".cursor"),
+        "cline": environ.get("CLINE_DIR") or os.path.join(home, ".cline"),
+        "amp": os.path.join(config, "amp"),
+        "continue": environ.get("CONTINUE_GLOBAL_DIR") or os.path.join(home, ".continue"),
+    }
 
 
 def is_hosted(environ: Mapping[str, str] | None = None) -> bool:
@@ -103,6 +125,7 @@ def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str 
         home=home,
         claude_dir=environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude"),
         codex_dir=environ.get("CODEX_HOME") or os.path.join(home, ".codex"),
+        host_dirs=_host_dirs(environ, home),
         lock_wait=float(_whole(environ, "HOLDFAST_LOCK_WAIT") or 10),
         sudo=environ.get("SUDO_UID", ""),
     )
@@ -112,10 +135,9 @@ def folder_gone(environ: Mapping[str, str]) -> tuple[str, str]:
     """The folder of this process where it is there no more, as the shell calls it, and the nearest one above it."""
     gone = environ.get("PWD", "")
     if not os.path.isabs(gone) or os.path.isdir(gone):
-        try:
-            gone = os.readlink("/proc/self/cwd").removesuffix(" (deleted)")
-        except OSError:
-            gone = os.sep
+        from holdfast.files import system
+
+        gone = system.here.folder_left() or os.sep
     above = gone
     while not os.path.isdir(above):
         above = os.path.dirname(above)

@@ -13,6 +13,7 @@ from holdfast.core import remedies
 from holdfast.core.remedy import Blank, advice, shell
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, Refused
+from holdfast.machine.place import Place, read_regular
 
 NAMESPACE = "holdfast"
 LARGEST_SIGNATURE = 1 << 16
@@ -73,6 +74,32 @@ def sign(payload: bytes, key_path: str) -> bytes:
         remedy=shell(*(("chmod", "600") if exposed else ("ssh-keygen", "-l", "-f")), key_path, who="person"),
         facts={"path": key_path, "exit_code": code},
     )
+
+
+def signers(place: Place, config_dir: str) -> str:
+    """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it.
+
+    On another branch than the base it counts as the base has it: a branch does not say who approves it.
+    """
+    own, shared = os.path.join(config_dir, "holdfast", "allowed_signers"), os.path.join(place.home, "allowed_signers")
+    if os.path.exists(own) or not os.path.exists(shared):
+        return own if os.path.exists(own) else shared
+    from holdfast import git
+    from holdfast.git import changes as git_changes
+
+    repository = git.find(place.root)
+    base = git_changes.default_branch(repository) if repository else None
+    if repository is None or not base or git.branch(repository) == base:
+        return shared
+    theirs = f"refs/remotes/origin/{base}"
+    at = theirs if git_changes.at_ref(repository, theirs) else f"refs/heads/{base}"
+    if git.head_blob(repository, shared, at) == read_regular(shared, git.BLOB_LIMIT):
+        return shared
+    name, shown = os.path.relpath(shared, place.root), at.split("/", 2)[2]
+    said = f"{name} is not as {shown} has it, and a branch does not say who may sign"
+    made = shell("mkdir", "-p", os.path.dirname(own), text="a person reads it, then").replace(who="person")
+    ways = (made, shell("cp", shared, own, text="then").replace(who="person"))
+    raise Refused("signers_changed", said, remedy=ways, facts={"path": name, "base": shown})
 
 
 def verify(payload: bytes, signature: bytes, allowed_signers_path: str, step: str | Blank = remedies.STEP) -> str:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from _collections_abc import Callable, Mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 _MARKS = "✓▶◎◐✗■▲○↷▰▱·…→↳⚠—↻"
 _ASCII = str.maketrans(_MARKS, "+>?=x#!.-#--~>>!-%")
@@ -156,6 +161,54 @@ def wrap(text: str, width: int, most: int) -> list[str]:
         if columns(out[-1]) > width:
             out[-1] = clip(out[-1], width)
     return [clip(line, width) for line in out]
+
+
+def width_of(stream: TextIO, environ: Mapping[str, str]) -> int:
+    """How many columns a terminal has, where `COLUMNS` does not say otherwise; 0 where nobody knows, or it is none."""
+    if not stream.isatty():
+        return 0
+    said = environ.get("COLUMNS", "")
+    return (int(said) if said.isdecimal() else 0) or os.get_terminal_size(stream.fileno()).columns
+
+
+def fold(text: str, width: int) -> str:
+    """Text whose lines break between words where they are wider than a terminal; `width` 0 leaves them as they are.
+
+    A command never breaks, because what is copied from two lines would run as two commands: the one in parentheses at
+    the end of a line, and each of those after an arrow, gets a line of its own.
+    """
+    if not width:
+        return text
+    out: list[str] = []
+    for line in text.split("\n"):
+        out += [line] if columns(_uncoloured(line)) <= width else _folded(line, width)
+    return "\n".join(out)
+
+
+def _folded(line: str, width: int) -> list[str]:
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    below = f"{indent}  "
+    if _uncoloured(line).lstrip(" ")[:1] in ("→", ">"):
+        first, *others = line.split(" · or ")
+        return [first, *(f"{below}or {other}" for other in others)]
+    words, command = line, ""
+    if _uncoloured(line).endswith(")") and "  (" in line.lstrip(" "):
+        words, _, command = line.rpartition("  (")
+    out, now = [], indent
+    for word in words.split():
+        longer = f"{now} {word}" if now.strip() else f"{now}{word}"
+        if columns(_uncoloured(longer)) > width and now.strip():
+            out.append(now)
+            longer = f"{below}{word}"
+        now = longer
+    return [*out, now, *([f"{below}({command}"] if command else [])]
+
+
+def _uncoloured(text: str) -> str:
+    if "\x1b" not in text:
+        return text
+    first, *rest = text.split("\x1b[")
+    return first + "".join(part.partition("m")[2] for part in rest)
 
 
 class Unwritten(OSError):

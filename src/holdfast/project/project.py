@@ -234,7 +234,7 @@ class Project:
         return self.turn.execute(state, cmd.Outdate(), ENGINE).state
 
     def list(self, *, status: str = "", type: str = "", session: str = "") -> list[Workflow]:
-        """The active workflows and the newest finished ones.
+        """The active workflows, then the finished ones, the newest first.
 
         `status` takes the engine's or the dialect's word, or `active` for all that are not finished.
         """
@@ -243,7 +243,9 @@ class Project:
         self.heal()
         found = []
         store, is_open = self.wired.store, status == "active"
-        for entry in (*store.active(), *store.unpublished()) if is_open else store.entries():
+        entries = (*store.active(), *store.unpublished()) if is_open else store.entries()
+        ended = [entry for entry in entries if not entry.active]
+        for entry in (*(one for one in entries if one.active), *reversed(ended)):
             if (type and entry.type != type) or (session and entry.session != session):
                 continue
             if status and not (is_open or entry.active) and status not in _words(entry.dialect, entry.status):
@@ -299,7 +301,8 @@ class Project:
         exact = [entry for entry in found if word in (entry.id, entry.ulid)]
         here = [entry for entry in exact if entry.active and entry.worktree == self.wired.place.key()]
         active = [entry for entry in exact if entry.active]
-        for candidates in (here, active, exact[-1:], found):
+        beginning = [entry for entry in found if entry.active]  # a finished one is named by its whole id
+        for candidates in (here, active, exact[-1:], beginning, found):
             if len(candidates) == 1:
                 return candidates[0]
             if candidates:

@@ -107,6 +107,9 @@ def wire(place: Place, settings: Settings) -> Wired:
         """What a workflow puts among the project's files: its checkpoints, and what its system keeps there."""
         return (*documents.copies(state), *work(state.dialect).kept(state))
 
+    def published(state: State) -> tuple[str, ...]:
+        return work(state.dialect).published(state)
+
     def outputs(state: State, step: str) -> Mapping[str, str]:
         return work(state.dialect).outputs(wired, state, step)
 
@@ -166,7 +169,7 @@ def wire(place: Place, settings: Settings) -> Wired:
 
     world = LocalWorld(
         *(place, own, trusts, documents.past, seal, locks, kept, by_hand, bindable, approvals, does_without, owned),
-        *(ground, mistaken, hand_in),
+        *(ground, mistaken, hand_in, published),
     )
 
     def not_shown(state: State, failure: Exception) -> None:
@@ -209,7 +212,13 @@ def _approvals(place: Place, settings: Settings) -> Approvals:
         from holdfast.core.recognition import ELICITATION, TERMINAL
 
         person = ELICITATION if actor.surface == "mcp" else TERMINAL
-    signers, wait = _signers(place, settings), settings.lock_wait
+    wait = settings.lock_wait
+
+    def signers() -> str:
+        from holdfast.machine import signing
+
+        return signing.signers(place, settings.config_dir)
+
     return Approvals(place, settings.data_dir, person=person, signers=signers, is_users=is_users, wait=wait)
 
 
@@ -271,9 +280,3 @@ def _is_found(place: Place, check: Check, is_trusted: Callable[[str, str], bool]
     tool = tooling.configured(place.root).get(check.uses)
     path = os.path.join(place.root, tooling.CONFIG)
     return tool is not None and tool.run == check.run and is_trusted(content(path).digest, path)
-
-
-def _signers(place: Place, settings: Settings) -> str:
-    """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
-    own = os.path.join(settings.config_dir, "holdfast", "allowed_signers")
-    return own if os.path.exists(own) else os.path.join(place.home, "allowed_signers")

@@ -104,12 +104,12 @@ def lines_of(data: bytes, name: str) -> Iterator[Line]:
 
 def _folded(state: State | None, record: Record) -> State:
     """The state after a record. A journal is of one workflow, which its first event starts, and no other."""
-    births = [event.ulid for event in record.events if isinstance(event, (Started, Adopted))]
-    if state is None and not (births and isinstance(record.events[0], (Started, Adopted))):
+    first_ids = [event.ulid for event in record.events if isinstance(event, (Started, Adopted))]
+    if state is None and not (first_ids and isinstance(record.events[0], (Started, Adopted))):
         raise ValueError("no workflow starts here")
-    if len(births) > (state is None):
+    if len(first_ids) > (state is None):
         raise ValueError("another workflow starts here")
-    if not all(map(is_ulid, births)):
+    if not all(map(is_ulid, first_ids)):
         raise ValueError("the workflow has no ULID")
     return fold(state, record)
 

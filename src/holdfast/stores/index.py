@@ -66,7 +66,7 @@ class Mark:
             os.close(self._fd)
 
     def abandon(self) -> None:
-        """Nothing was changed after all, or nobody knows: the next reader finds out."""
+        """Nothing was changed after all, or nobody knows: the next reader detects it."""
         os.close(self._fd)
 
 

@@ -17,6 +17,8 @@ def is_ready(workflow: Workflow, path: str) -> bool:
     missing = {one.kind for one in queries.blockers(state, path, workflow.facts())}
     if progress.status == lifecycle.ACTIVE:
         return missing == {"done"} and (step.review is None or progress.reviewed)
+    if progress.status == lifecycle.PENDING and gates.only_asks(step):
+        return bool(missing) and missing <= {"begin", "approval", "choice"}
     words = {lifecycle.WAITING: {"approval", "choice"}, lifecycle.DONE: {"approval", "choice"}}
     return bool(missing) and missing <= words.get(progress.status, {lifecycle.ESCALATED})
 

@@ -16,8 +16,9 @@ from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.project.workflow import Workflow
 
-_LINES, _WIDE = 12, 160
-_DIFFERENT = 40
+_WIDE = 160
+_SHORT, _LONG = (12, 40), (2000, 2000)
+"""How many lines of a file are shown, and of what is different in it."""
 _ARTIFACTS = 8
 _CHANGED = 60
 NOTHING = "It has no artifacts."
@@ -31,16 +32,28 @@ class Past(Value):
     hashes: Mapping[str, str]
 
 
-def lines(place: Place, workflow: Workflow, path: str, hashes: Mapping[str, str], most: int = _ARTIFACTS) -> list[str]:
-    """The files with what is different since they were last decided about, else how they begin; nothing is escaped."""
+def lines(
+    place: Place,
+    workflow: Workflow,
+    path: str,
+    hashes: Mapping[str, str],
+    most: int = _ARTIFACTS,
+    *,
+    whole: bool = False,
+) -> list[str]:
+    """The files with what is different since they were last decided about, else how they begin; nothing is escaped.
+
+    With `whole`, as for a pager, much more of each is shown.
+    """
     state = workflow.state
-    progress, whole = state.step(path), workflow.facts().hand_ins.get(path)
-    files = _files(progress, whole)
+    progress, handed = state.step(path), workflow.facts().hand_ins.get(path)
+    files = _files(progress, handed)
     if not files:
         return [NOTHING]
     base = place.base(state.worktree)
     out: list[str] = []
     before = _past(progress, hashes)
+    found = {name for name, file in files.items() if os.path.lexists(os.path.join(base, file))}
     for name, file in list(files.items())[:most]:
         now, known = hashes.get(name, ""), progress.artifacts.get(name)
         word = ", missing" if not now else ", not handed in" if known is None else ""
@@ -48,16 +61,26 @@ def lines(place: Place, workflow: Workflow, path: str, hashes: Mapping[str, str]
         out += ["", f"{name}: {file} ({now[:12] or 'not there'}{word})"]
         if not now:
             continue
-        is_told = whole is not None and digest(whole.changes) == now
-        content = whole.changes if whole is not None and is_told else _sealed(os.path.join(base, file), now, path)
-        out += _overview(whole) if whole is not None and is_told else []
+        is_told = handed is not None and digest(handed.changes) == now
+        is_code = handed is not None and (is_told or (bool(handed.files) and not handed.changes and name not in found))
+        content = handed.changes if handed is not None and is_told else _sealed(os.path.join(base, file), now, path)
+        out += _overview(handed) if handed is not None and is_code else []
         last = before or _elsewhere(state, path, name)
         hashed = last.hashes.get(name, "") if last else ""
         old = approved.copy(place, workflow.ulid, hashed) if last else None
-        out += _new(last, hashed, now, content, old)
+        out += _new(last, hashed, now, content, old, _LONG if whole else _SHORT)
     if len(files) > most:
         out.append(f"and {len(files) - most} more")
-    return [*out, ""]
+    return [*out, *_rules(handed), ""]
+
+
+def _rules(whole: HandIn | None) -> list[str]:
+    """What is said where the branch changes what Holdfast itself goes by."""
+    if whole is None or not whole.rules:
+        return []
+    many = len(whole.rules)
+    shown = f"this branch changes the rules of Holdfast: {', '.join(whole.rules[:_CHANGED])}"
+    return ["", f"{shown} and {many - _CHANGED} more" if many > _CHANGED else shown]
 
 
 def _overview(whole: HandIn) -> list[str]:
@@ -69,9 +92,13 @@ def _overview(whole: HandIn) -> list[str]:
         counts = [(sign, sum(line.startswith(sign.encode()) for line in lines)) for sign in ("+", "-")]
         told = "".join(f" {sign}{many}" for sign, many in counts if many) or (" deleted" if body == b"deleted" else "")
         rows.append(os.fsdecode(name) + told)
+    rows = rows or list(whole.files)
     more = f" and {len(rows) - _CHANGED} more" if len(rows) > _CHANGED else ""
     listed = f"{len(rows)} file{'' if len(rows) == 1 else 's'}: {', '.join(rows[:_CHANGED])}{more}"
-    return [f"  {listed}", *([f"  git diff {whole.since[:12]} HEAD shows all of it"] if whole.since else [])]
+    if not whole.since:
+        return [f"  {listed}", *(["  git ls-files shows all of them"] if more else [])]
+    names = [f"  git diff --stat=200 {whole.since[:12]} HEAD lists all of them"] if more else []
+    return [f"  {listed}", *names, f"  git diff {whole.since[:12]} HEAD shows all of it"]
 
 
 def _files(progress: Progress, whole: HandIn | None) -> dict[str, str]:
@@ -108,16 +135,18 @@ def _elsewhere(state: State, path: str, name: str) -> Past | None:
     return Past("approval", found.at, found.hashes) if found else None
 
 
-def _new(before: Past | None, hashed: str, now: str, content: bytes | None, old: bytes | None) -> list[str]:
+def _new(
+    before: Past | None, hashed: str, now: str, content: bytes | None, old: bytes | None, most: tuple[int, int]
+) -> list[str]:
     """What is different since it was decided about; how it begins, where it was not or was not kept."""
     if before and hashed == now:
         return [f"  the same as at the {before.word} of {before.at}"]
     if content is None:
         return ["  no file, or a link"]
     if before and old is not None and len(content) <= approved.LARGEST:
-        return [f"  changed since the {before.word} of {before.at}:", *_difference(old, content)]
+        return [f"  changed since the {before.word} of {before.at}:", *_difference(old, content, most[1])]
     told = [f"  changed since the {before.word} of {before.at}; it begins:"] if before and hashed else []
-    return [*told, *_beginning(content)]
+    return [*told, *_beginning(content, most[0])]
 
 
 def _text(content: bytes) -> list[str] | None:
@@ -128,25 +157,25 @@ def _text(content: bytes) -> list[str] | None:
         return None if odd.start < len(content) - 3 else content[: odd.start].decode().splitlines()
 
 
-def _beginning(content: bytes) -> list[str]:
+def _beginning(content: bytes, most: int) -> list[str]:
     found = _text(content)
     if found is None:
         return [f"  {len(content)} bytes that are no text"]
-    shown = [f"  | {_narrow(line)}" for line in found[:_LINES]]
-    return [*shown, *([f"  | … {len(found) - _LINES} more lines"] if len(found) > _LINES else [])]
+    shown = [f"  | {_narrow(line)}" for line in found[:most]]
+    return [*shown, *([f"  | … {len(found) - most} more lines"] if len(found) > most else [])]
 
 
 def _narrow(line: str) -> str:
     return line if len(line) <= _WIDE else f"{line[:_WIDE]}…"
 
 
-def _difference(old: bytes, new: bytes) -> list[str]:
+def _difference(old: bytes, new: bytes, most: int) -> list[str]:
     before, after = _text(old), _text(new)
     if before is None or after is None:
         return [f"  {len(old)} bytes before, {len(new)} now"]
-    return _cut([_narrow(line) for line in unified_diff(before, after, n=1, lineterm="")][2:])
+    return _cut([_narrow(line) for line in unified_diff(before, after, n=1, lineterm="")][2:], most)
 
 
-def _cut(found: Sequence[str]) -> list[str]:
-    more = [f"  … {len(found) - _DIFFERENT} more lines"] if len(found) > _DIFFERENT else []
-    return [*(f"  {line}" for line in found[:_DIFFERENT]), *more]
+def _cut(found: Sequence[str], most: int) -> list[str]:
+    more = [f"  … {len(found) - most} more lines"] if len(found) > most else []
+    return [*(f"  {line}" for line in found[:most]), *more]

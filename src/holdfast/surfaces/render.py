@@ -267,52 +267,69 @@ def _items(texts: Iterable[str], width: int, mark: str = "") -> list[str]:
     return out
 
 
-def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int, now: str) -> str:
-    """A table of workflows. What does not fit beside goes on a line of its own under the row."""
+def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int | None, now: str) -> str:
+    """A table of workflows, one line each. What does not fit is left out or cut; without a width, nothing is."""
     known = list(entries)
     if not known:
         return "no workflows\n"
-    rows = [_cells(entry, now, named_steps=True) for entry in known]
-    wide = _widths(rows)
-    if sum(wide) > width:
-        rows = [_cells(entry, now, named_steps=False) for entry in known]
-        wide = _widths(rows)
-    fixed = sum(wide[:-1])
-    beside = len(_HEADS) if fixed + _NARROWEST_TITLE <= width else 5
-    wide = [max(0, wide[n] - 2) for n in range(len(wide))]
-    wide[-1] = max(0, width - fixed)
-    if beside == 5:
-        wide[0] = max(12, min(wide[0], width - sum(wide[1:5]) - 8))
-    out = [style.dim("  ".join(pad(head, wide[n]) for n, head in enumerate(_HEADS[:beside])).rstrip())]
+    rows, wide = _fitting(known, now, width)
+    out = [style.dim("  ".join(pad(name, wide[name]) for name in wide).rstrip())]
     for row in rows:
-        cells = [pad(clip(cell, wide[n]), wide[n]) for n, cell in enumerate(row[:beside])]
-        cells[2] = paint(style, row[2].replace(" ", "_"))(cells[2])
-        out.append("  ".join(cells).rstrip())
-        rest = " · ".join(word for word in (row[6], row[5]) if word)
-        if beside == 5 and rest:
-            out.append(style.dim(clip(f"    {rest}", width)))
+        cells = {name: pad(clip(row[name], wide[name]), wide[name]) for name in wide}
+        cells["STATUS"] = paint(style, row["STATUS"].replace(" ", "_"))(cells["STATUS"])
+        out.append("  ".join(cells.values()).rstrip())
     return "\n".join(out) + "\n"
 
 
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """What each column takes, the space after it included."""
-    return [min(most, max(columns(row[n]) for row in [_HEADS, *rows])) + 2 for n, most in enumerate(_MOST)]
+def _fitting(
+    entries: Sequence[Mapping[str, Any]], now: str, width: int | None
+) -> tuple[list[dict[str, str]], dict[str, int]]:
+    """The cells of each row, and how wide each column is that is shown."""
+    rows = [_cells(entry, now, named_steps=True) for entry in entries]
+    wide = _widths(rows)
+    if width is None:
+        return rows, wide
+    if _total(wide) > width:
+        rows = [_cells(entry, now, named_steps=False) for entry in entries]
+        wide = _widths(rows)
+    for left_out in (None, "BRANCH", "TITLE", "TYPE"):
+        wide.pop(left_out or "", None)
+        for name in ("TITLE", "ID"):
+            if name in wide and (left_out == "TYPE" or name == "TITLE" or "TITLE" not in wide):
+                wide[name] = max(min(wide[name], _NARROWEST), wide[name] - max(0, _total(wide) - width))
+        if _total(wide) <= width:
+            break
+    return rows, wide
 
 
-def _cells(entry: Mapping[str, Any], now: str, named_steps: bool) -> list[str]:
+def _widths(rows: Sequence[Mapping[str, str]]) -> dict[str, int]:
+    return {name: max(columns(name), *(columns(row[name]) for row in rows)) for name in rows[0]}
+
+
+def _total(wide: Mapping[str, int]) -> int:
+    """What the columns take, with the space between them."""
+    return sum(wide.values()) + 2 * (len(wide) - 1)
+
+
+def _cells(entry: Mapping[str, Any], now: str, named_steps: bool) -> dict[str, str]:
     text = {name: "" if value is None else escape(str(value)) for name, value in entry.items()}
     step = f"{text['current_step']}/{text['total_steps']}"
     if named_steps:
         step = f"{step} {text['current_step_name']}".rstrip()
-    when = ago(entry["updated_at"], now) if entry["updated_at"] else ""
-    status = text["detail"].replace("_", " ")
-    title = text["title"] or text["subject"]
-    return [text["workflow_id"], text["workflow_type"], status, step, when, text["branch"], title]
+    return {
+        "ID": text["workflow_id"],
+        "TYPE": text["workflow_type"],
+        "STATUS": text["detail"].replace("_", " "),
+        "STEP": step,
+        "DONE": f"{text['finished_percentage']}%",
+        "UPDATED": ago(entry["updated_at"], now) if entry["updated_at"] else "",
+        "BRANCH": text["branch"],
+        "TITLE": text["title"] or text["subject"],
+    }
 
 
-_HEADS = ["ID", "TYPE", "STATUS", "STEP", "UPDATED", "BRANCH", "TITLE"]
-_NARROWEST_TITLE = 12
-_MOST = [40, 16, 12, 24, 8, 16, WIDEST]
+_NARROWEST = 12
+"""How many columns an id or a title keeps at least."""
 
 
 def log(records: Iterable[Record], style: Style, width: int = 80) -> str:

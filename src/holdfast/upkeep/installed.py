@@ -14,10 +14,11 @@ from _collections_abc import Iterator
 from holdfast.core import remedies
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
-from holdfast.hosts.installing import installation, lines
+from holdfast.hosts.installing import installation
 from holdfast.hosts.installing.setting import PROJECT, SCOPES, Setting, setting
 from holdfast.plain.plainjson import compact, object_in
 from holdfast.systems.seam.wired import Wired
+from holdfast.upkeep import reach
 from holdfast.upkeep.findings import Finding, ok, warning
 
 HOOK_WITHIN, SERVER_WITHIN = 10, 30
@@ -30,6 +31,13 @@ _HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _GREETING
 def hosts(wired: Wired) -> Iterator[Finding]:
     """One finding for each thing that is installed, and nothing for hosts without us."""
     tried: dict[str, str] = {}
+    found = list(_every(wired, tried))
+    yield from found
+    if found:
+        yield from reach.examined(wired, tuple(tried))
+
+
+def _every(wired: Wired, tried: dict[str, str]) -> Iterator[Finding]:
     for scope in SCOPES if wired.settings.home else (PROJECT,):
         whole = setting(wired.settings, scope, wired.place.worktree, wired.place.root)
         for host in installation.HOSTS:
@@ -67,16 +75,12 @@ def _host(wired: Wired, host: str, at: Setting, tried: dict[str, str]) -> Iterat
 
 def _tried(wired: Wired, about: str, line: str, at: Setting) -> str:
     """What is wrong with a line; empty when it does what it is there for."""
-    own = at.server if about == "MCP server" else at.hook
-    words = list(own) if line == shlex.join(own) else []
-    if not words and lines.is_portable(line):
-        words = ["holdfast", own[-1] if about == "MCP server" else "hook"]
-    if not words:
+    own = shlex.join(at.server) if about == "MCP server" else at.hook_line
+    typed = "holdfast mcp" if about == "MCP server" else "holdfast hook"
+    if line not in (own, typed):
         return "the line belongs to another installation of Holdfast"
-    try:
-        return _serves(wired, words) if about == "MCP server" else _fires(wired, words)
-    except OSError as failure:
-        return f"{words[0]} cannot be run: {failure.strerror}"
+    words = ["/bin/sh", "-c", line if "&&" in line else f"exec {line}"]
+    return _serves(wired, words) if about == "MCP server" else _fires(wired, words)
 
 
 def _fires(wired: Wired, words: list[str]) -> str:
@@ -92,8 +96,11 @@ def _fires(wired: Wired, words: list[str]) -> str:
     except subprocess.TimeoutExpired:
         return f"the hook did not answer within {HOOK_WITHIN} seconds"
     wanted = b'"deny"' if os.path.isdir(place.home) else b""
+    objection = (object_in(done.stdout) or {}).get("systemMessage")
+    if objection:
+        return str(objection)
     if done.returncode or wanted not in done.stdout:
-        said = done.stderr[-200:].decode("utf-8", "replace")
+        said = done.stderr[-200:].decode("utf-8", "replace").strip()
         return f"the hook does not judge: it ended with {done.returncode} and said {said!r}"
     return ""
 
@@ -102,15 +109,17 @@ def _serves(wired: Wired, words: list[str]) -> str:
     import subprocess
 
     process = subprocess.Popen(
-        words, cwd=wired.place.worktree, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        words, cwd=wired.place.worktree, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
         answer = _answered(process)
     finally:
         process.kill()
-        process.communicate()
+        said = process.communicate()[1].decode("utf-8", "replace").strip()
     server = answer.get("result", {}).get("serverInfo", {}) if isinstance(answer.get("result"), dict) else {}
-    return "" if server.get("name") == "holdfast" else "the MCP server does not answer"
+    if server.get("name") == "holdfast":
+        return ""
+    return "the MCP server does not answer" + (f": {said[-200:]}" if said else "")
 
 
 def _answered(process: Any) -> dict[str, Any]:

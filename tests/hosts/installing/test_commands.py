@@ -54,7 +54,7 @@ def test_without_a_name_all_of_it_is_taken_out(room):
     said = room.person("uninstall")
     assert said.count("removed") == 3
     assert tree(room.root) == before
-    assert room.person("uninstall").count("it is not there") == 3
+    assert "none of 10 hosts: it is not there" in room.person("uninstall")
 
 
 def test_the_answer_says_what_became_of_each_file(room):
@@ -89,16 +89,47 @@ def test_a_host_or_scope_that_there_is_not_is_wrong_usage(room, words):
     assert room.holdfast(*words, "--json", code=2)["error"]["code"] in ("bad_host", "bad_usage")
 
 
-def test_one_broken_file_keeps_every_host_as_it_is(room):
+def test_what_is_wrong_with_one_host_is_told_and_does_not_stop_the_others(room):
     room.write(".claude/settings.json", "{")
     room.write(".codex/config.toml", "")
+    broken, fine = room.holdfast("install", "--json", code=2)["hosts"]
+    assert (broken["host"], broken["files"], broken["error"]["code"]) == ("claude-code", [], "broken_file")
+    assert broken["error"]["message"].startswith(".claude/settings.json:1: ")
+    assert (fine["host"], bool(fine["files"])) == ("codex", True)
+    assert (room.root / ".codex/hooks.json").exists()
+    assert not (room.root / ".mcp.json").exists()
+    said = room.holdfast("install", code=2)
+    assert "✗ claude-code: .claude/settings.json:1: " in said
+    assert "✓ codex: it is there already" in said
+    assert room.holdfast("install", "claude-code", "--json", code=2)["error"]["code"] == "broken_file"
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+def test_an_empty_name_is_no_host(room, command):
+    room.write(".codex/config.toml", "")
     before = tree(room.root)
-    error = room.holdfast("install", "--json", code=2)["error"]
-    assert error["message"].startswith(".claude/settings.json:1: ")
+    words = (command, "", "--dry-run", "--json")
+    assert room.holdfast(*words, code=2)["error"]["code"] == "bad_host"
     assert tree(room.root) == before
 
 
-@pytest.mark.parametrize("variable", ["CLAUDECODE", "CODEX_THREAD_ID", "OPENCODE"])
+def test_two_hosts_with_a_file_in_common_are_shown_and_removed_as_one(room):
+    room.write("AGENTS.md", "Be kind.")
+    before = tree(room.root)
+    for host in ("codex", "amp"):
+        room.holdfast("install", host)
+    assert (room.root / "AGENTS.md").read_text().count("This project uses Holdfast") == 1
+    shown = room.holdfast("uninstall", "--dry-run")
+    assert shown.count("--- a/AGENTS.md") == 1
+    room.person("uninstall", "codex")
+    assert "This project uses Holdfast" in (room.root / "AGENTS.md").read_text()
+    room.person("uninstall")
+    assert tree(room.root) == before
+
+
+@pytest.mark.parametrize(
+    "variable", ["CLAUDECODE", "CODEX_THREAD_ID", "OPENCODE", "GEMINI_CLI", "QWEN_CODE", "COPILOT_CLI", "CLINE_ACTIVE"]
+)
 def test_an_agent_cannot_take_it_out(room, variable):
     room.holdfast("install", "claude-code")
     before = tree(room.root)
@@ -110,8 +141,8 @@ def test_an_agent_cannot_take_it_out(room, variable):
 def test_a_folder_of_the_project_is_not_taken_for_the_package(room):
     """A host starts the server in the project, whoever wrote what is there."""
     room.write("holdfast/__init__.py", "raise SystemExit('the wrong one')")
-    room.holdfast("install", "codex", PYTHONSAFEPATH="1")
-    config = tomllib.loads((room.root / ".codex/config.toml").read_text())["mcp_servers"]["holdfast"]
+    room.holdfast("install", "codex", "--scope", "user", PYTHONSAFEPATH="1")
+    config = tomllib.loads((room.home / ".codex/config.toml").read_text())["mcp_servers"]["holdfast"]
     done = subprocess.run(
         [config["command"], *config["args"][:-1], "--version"], cwd=room.root, capture_output=True, text=True
     )
@@ -119,9 +150,9 @@ def test_a_folder_of_the_project_is_not_taken_for_the_package(room):
 
 
 def test_the_line_that_is_put_in_is_the_one_that_hook_prints(room):
-    room.holdfast("install", "claude-code")
+    room.holdfast("install", "claude-code", "--scope", "user")
     line = room.holdfast("hook", "--line", "--json")["command"]
-    settings = room.json(".claude/settings.json")
+    settings = json.loads((room.home / ".claude/settings.json").read_text())
     assert settings["hooks"]["Stop"][0]["hooks"][0]["command"] == line
     status = room.holdfast("statusline", "--line", "--json")["command"]
     assert settings["statusLine"]["command"] == status

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import tomllib
 from pathlib import Path
 
@@ -16,6 +15,8 @@ from holdfast.surfaces.hooks import quick
 from tests.hosts.installing.conftest import SERVER, tree
 
 HOSTS = tuple(installation.HOSTS)
+SCOPE_OF_SERVER = {"cline": "user"}
+"""Hosts that know MCP servers of a person only."""
 OTHERS = {"matcher": "Bash", "hooks": [{"type": "command", "command": "~/bin/check.sh"}]}
 SETTINGS = (
     '{\n    "permissions": {"allow": ["Bash(ls:*)"]},\n    "hooks": {\n        "PreToolUse": [\n'
@@ -37,6 +38,15 @@ PROJECT = {
     ".mcp.json": '{"mcpServers": {"other": {"command": "x"}}}',
     "opencode.jsonc": JSONC,
     ".codex/config.toml": TOML,
+    ".gemini/settings.json": JSONC,
+    "GEMINI.md": "Be brief.",
+    ".qwen/settings.json": SETTINGS,
+    ".github/mcp.json": '{"mcpServers": {"other": {"command": "x"}}}',
+    ".github/hooks/other.json": '{"version": 1, "hooks": {"PreToolUse": [{"type": "command", "bash": "./x"}]}}',
+    ".cursor/hooks.json": '{\n  "version": 1,\n  "hooks": {"stop": [{"command": "./x"}]}\n}\n',
+    ".clinerules/style.md": "Be brief.\n",
+    ".amp/settings.json": '{\n  // mine\n  "amp.showCosts": false\n}\n',
+    ".continue/settings.json": SETTINGS,
     "AGENTS.md": "# Agents\r\n\r\nBe kind.",
     "README.md": "hello\n",
 }
@@ -44,14 +54,14 @@ PROJECT = {
 
 @pytest.fixture
 def lived_in(room):
-    """A project in which all three hosts are used."""
+    """A project in which all hosts are used."""
     for name, text in PROJECT.items():
         room.write(name, text, mode=0o640)
     return room
 
 
 def test_every_event_that_a_hook_answers_is_asked_for():
-    assert set(claude_code.EVENTS) == set(quick._REACTIONS)
+    assert set(claude_code.EVENTS) == set(quick.REACTIONS)
 
 
 @pytest.mark.parametrize("scope", ["project", "user"])
@@ -102,7 +112,7 @@ def test_claude_code_gets_hooks_beside_those_of_others_a_status_line_and_a_serve
         ours = settings["hooks"][event][-1]
         assert ours.get("matcher", "") == matcher
         assert [hook["command"] for hook in ours["hooks"]] == [at.hook_line]
-    assert settings["statusLine"] == {"type": "command", "command": shlex.join(lines.status_words())}
+    assert settings["statusLine"] == {"type": "command", "command": "holdfast-hook statusline"}
     assert list(settings)[:3] == ["permissions", "hooks", "model"]
     servers = lived_in.json(".mcp.json")["mcpServers"]
     assert servers["other"] == {"command": "x"}
@@ -118,7 +128,7 @@ def test_opencode_gets_a_plugin_that_runs_this_hook_and_keeps_its_comments(lived
     assert json.dumps(SERVER[0]) in config
     assert not (lived_in.root / "opencode.json").exists()
     plugin = (lived_in.root / ".opencode/plugins/holdfast.js").read_text()
-    assert f"const HOOK = {json.dumps(lines.hook_words())}\n" in plugin
+    assert f"const HOOK = {json.dumps([lines.LAUNCHER])}\n" in plugin
     command = (lived_in.root / ".opencode/commands/dev.md").read_text()
     assert command.startswith("---\ndescription: ")
     assert "allowed-tools" not in command
@@ -133,6 +143,14 @@ def test_codex_gets_hooks_a_server_and_a_paragraph(lived_in):
     agents = (lived_in.root / "AGENTS.md").read_bytes().decode()
     assert agents.startswith(PROJECT["AGENTS.md"] + "\r\n\r\n<!-- holdfast: begin -->\r\n")
     assert "\n" not in agents.replace("\r\n", "")
+
+
+def test_at_the_end_of_a_session_a_hook_asks_for_no_more_time_than_codex_gives(room):
+    room.install("codex")
+    hooks = room.json(".codex/hooks.json")["hooks"]
+    assert {event: groups[0]["hooks"][0]["timeout"] for event, groups in hooks.items()} == {
+        event: 3 if event == "SessionEnd" else 10 for event in codex.EVENTS
+    }
 
 
 def test_who_installs_in_codex_is_told_that_hooks_have_to_be_trusted(room):
@@ -193,6 +211,7 @@ def test_a_line_that_many_machines_share_stays(room):
         "evil; python -I -S /x/holdfast/surfaces/hooks/run.py",
         "wrapper python -I -S /x/holdfast/surfaces/hooks/run.py",
         "holdfast hook --line",
+        "command -v holdfast-hook >/dev/null && exec holdfast-hook; echo 'x'; evil 'y'",
         "echo holdfast hook",
         "'unfinished",
         "/x/holdfast/surfaces/hooks/run.py",
@@ -340,7 +359,7 @@ def test_a_broken_file_keeps_every_file_as_it_is(room, host, name, text):
 def test_links_are_refused(room, host, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    folder = {"claude-code": ".claude", "opencode": ".opencode", "codex": ".codex"}[host]
+    folder = {"claude-code": ".claude", "copilot": ".github", "cline": ".clinerules"}.get(host, f".{host}")
     (room.root / folder).symlink_to(elsewhere)
     with pytest.raises(UsageError) as refusal:
         room.install(host)
@@ -348,15 +367,45 @@ def test_links_are_refused(room, host, tmp_path):
     assert not list(elsewhere.iterdir())
 
 
-def test_a_file_that_is_a_link_or_no_file_is_refused(room, tmp_path):
+def test_a_link_stays_and_what_it_leads_to_is_changed(room, tmp_path):
+    """As people have them who keep their settings in a repository of their own."""
+    kept = tmp_path / "dotfiles" / "claude.json"
+    kept.parent.mkdir()
+    kept.write_text('{"model": "opus"}')
+    link = room.home / ".claude" / "settings.json"
+    link.parent.mkdir()
+    link.symlink_to(kept)
+    before = tree(room.root, room.home, kept.parent)
+    plan = room.install("claude-code", "user")
+    assert "~/.claude/settings.json" in plan.shown.values()
+    assert link.is_symlink()
+    assert room.setting("user").hook_line in kept.read_text()
+    assert not room.install("claude-code", "user").is_needed
+    room.uninstall("claude-code", "user")
+    assert link.is_symlink()
+    assert tree(room.root, room.home, kept.parent) == before
+
+
+def test_a_link_within_a_project_is_followed_and_one_out_of_it_refused(room, tmp_path):
+    room.write("shared/agents.md", "Be kind.\n")
+    (room.root / "AGENTS.md").symlink_to("shared/agents.md")
+    room.install("codex")
+    assert (room.root / "AGENTS.md").is_symlink()
+    assert "This project uses Holdfast" in (room.root / "shared/agents.md").read_text()
+    room.uninstall("codex")
+    assert (room.root / "shared/agents.md").read_text() == "Be kind.\n"
     (tmp_path / "real.json").write_text("{}")
     (room.root / ".mcp.json").symlink_to(tmp_path / "real.json")
-    with pytest.raises(UsageError, match="symbolic link"):
+    with pytest.raises(UsageError, match="symbolic link that leads out of the project"):
         room.install("claude-code")
+    assert (tmp_path / "real.json").read_text() == "{}"
+
+
+def test_what_is_no_file_is_refused(room):
     (room.root / "AGENTS.md").mkdir()
     with pytest.raises(UsageError, match="not a regular file"):
         room.install("codex")
-    assert tree(room.root).keys() == {str(room.root / ".mcp.json"), str(room.root / "AGENTS.md")}
+    assert tree(room.root).keys() == {str(room.root / "AGENTS.md")}
 
 
 def test_a_file_that_changes_between_looking_and_writing_is_left_alone(room):
@@ -397,8 +446,6 @@ def test_a_server_that_somebody_switched_off_stays_off(room):
 OWN_SERVERS = [
     {"type": "http", "url": "https://x/mcp", "headers": {"Authorization": "mine"}},
     {"command": "/usr/bin/python3", "args": ["-m", "holdfast", "mcp", "--root", "/x"]},
-    {"command": "holdfast", "args": ["mcp"]},
-    {"command": ["holdfast", "mcp"]},
     {"command": "wrapper", "args": list(SERVER)},
     {"url": "https://x/mcp", "command": SERVER[0], "args": list(SERVER[1:])},
     {"enabled": False},
@@ -424,7 +471,6 @@ def test_a_server_of_one_s_own_with_our_name_stays(room, host, name, key, own):
     "rows",
     [
         'url = "https://x/mcp"\n',
-        'command = "holdfast"\nargs = ["mcp"]\n',
         'command = "/usr/bin/python3"\nargs = ["-m", "holdfast", "mcp", "--root", "/x"]\n',
         "enabled = false\n",
     ],
@@ -450,10 +496,11 @@ def test_a_server_that_somebody_made_their_own_after_us_stays(room):
 @pytest.mark.parametrize("old", [("/old/python", "-m", "holdfast", "mcp"), ("/old/python", "-P", *SERVER[1:])])
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_server_of_another_installation_is_upgraded(room, host, old):
-    at = room.setting().replace(server=old)
+    scope = SCOPE_OF_SERVER.get(host, "project")
+    at = room.setting(scope).replace(server=old)
     installation.carry_out(installation.planned(host, at, room.data))
-    room.install(host)
-    written = b"".join(data or b"" for _, data in tree(room.root).values())
+    room.install(host, scope)
+    written = _written(room)
     assert b"/old/" not in written
     assert SERVER[0].encode() in written
 
@@ -462,14 +509,21 @@ def test_a_server_of_another_installation_is_upgraded(room, host, old):
 @pytest.mark.parametrize("host", HOSTS)
 def test_toolsets_that_somebody_added_to_our_server_stay_and_go_with_it(room, host, chosen):
     before = tree(room.root, room.home)
-    at = room.setting().replace(server=("/old/python", *SERVER[1:], *chosen))
+    scope = SCOPE_OF_SERVER.get(host, "project")
+    at = room.setting(scope).replace(server=("/old/python", *SERVER[1:], *chosen))
     installation.carry_out(installation.planned(host, at, room.data))
-    room.install(host)
-    written = b"".join(data or b"" for _, data in tree(room.root).values())
+    room.install(host, scope)
+    written = _written(room)
     assert b"/old/" not in written
     assert written.count(chosen[-1].encode()) == 1
-    room.uninstall(host)
+    room.uninstall(host, scope)
     assert tree(room.root, room.home) == before
+
+
+def _written(room):
+    """All that is installed; what is known of it is another matter."""
+    found = tree(room.root, room.home).items()
+    return b"".join(data or b"" for path, (_, data) in found if not path.startswith(room.data))
 
 
 @pytest.mark.parametrize(
@@ -539,7 +593,7 @@ def test_what_was_put_in_before_a_failure_can_be_taken_out_and_installed_again(l
     server.mkdir()
     with pytest.raises(UsageError):
         installation.carry_out(plan)
-    assert lived_in.setting().hook_line in (lived_in.root / ".claude/settings.json").read_text()
+    assert json.dumps(lived_in.setting().hook_line) in (lived_in.root / ".claude/settings.json").read_text()
     server.rmdir()
     lived_in.write(".mcp.json", PROJECT[".mcp.json"], mode=0o640)
     lived_in.install("claude-code")

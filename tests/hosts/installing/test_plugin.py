@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import holdfast
-from holdfast.hosts.installing import claude_code, codex, texts
+from holdfast.hosts.installing import claude_code, codex, lines, texts
 from holdfast.surfaces.cli.table import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -61,7 +61,7 @@ def test_hooks_and_server_are_those_of_an_installation_on_any_machine():
     hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
     assert {event: groups[0].get("matcher", "") for event, groups in hooks.items()} == claude_code.EVENTS
     assert {hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]} == {
-        "holdfast hook"
+        lines.line_of([lines.LAUNCHER])
     }
     server = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]["holdfast"]
     assert [server["command"], *server["args"]] == ["holdfast", "mcp"]

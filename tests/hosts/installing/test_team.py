@@ -100,7 +100,7 @@ def test_what_a_role_may_do_is_said_in_the_terms_of_each_host(name):
     assert (told["name"], told["developer_instructions"]) == (name, role.text)
 
 
-@pytest.mark.parametrize("host", installation.HOSTS)
+@pytest.mark.parametrize("host", FOLDERS)
 def test_it_is_installed_with_its_version_and_taken_out_again(room, host):
     before = tree(room.root)
     room.install(host)
@@ -113,7 +113,7 @@ def test_it_is_installed_with_its_version_and_taken_out_again(room, host):
     assert tree(room.root) == before
 
 
-@pytest.mark.parametrize("host", installation.HOSTS)
+@pytest.mark.parametrize("host", FOLDERS)
 def test_without_the_team_it_does_not_come_and_one_that_is_there_goes(room, host):
     room.install(host, team=False)
     without = tree(room.root)

@@ -100,7 +100,7 @@ def test_a_second_start_is_refused_with_the_name_of_the_first(run):
 
 def test_a_run_whose_tries_or_money_are_used_up_is_a_persons_to_resume_or_to_give_up(at_work):
     for _ in range(9):
-        if at_work.agent("task", "iterate", "1.1", "--reason", "nope").code:
+        if at_work.agent("orchestrator", "iterate", "1.1", "--reason", "nope").code:
             break
     refused = at_work.agent("start", "orchestrate", FILE, "--json").error
     assert refused["remedy"] == "show this to a person and stop, or holdfast wait --for person"
@@ -197,18 +197,18 @@ def test_anything_but_yes_trusts_nothing(at_work):
 
 
 def test_a_task_is_iterated_until_the_bound_and_then_a_person_decides(at_work):
-    said = at_work.ok("task", "iterate", "1.1", "--reason", "tests red", "--json").json
+    said = at_work.ok("orchestrator", "iterate", "1.1", "--reason", "tests red", "--json").json
     assert (said["iteration"], said["step"]["status"]) == (2, "active")
-    assert "attempt 3" in at_work.ok("task", "iterate", "1.1", "--reason", "still red").out
-    assert "failed: third" in at_work.ok("task", "iterate", "1.1", "--reason", "third").out
+    assert "attempt 3" in at_work.ok("orchestrator", "iterate", "1.1", "--reason", "still red").out
+    assert "failed: third" in at_work.ok("orchestrator", "iterate", "1.1", "--reason", "third").out
     assert at_work.step("phase-1/1.1") == "failed"
     before = everything(at_work)
     for words, code in {
-        ("task", "retry", "1.1"): "person_needed",
-        ("task", "skip", "1.1"): "not_skippable",
-        ("task", "manual", "1.1"): "person_needed",
+        ("orchestrator", "retry", "1.1"): "person_needed",
+        ("orchestrator", "skip", "1.1"): "not_skippable",
+        ("orchestrator", "manual", "1.1"): "person_needed",
         ("extend", "--iterations", "2"): "person_needed",
-        ("task", "iterate", "1.1", "--reason", "x"): "wrong_status",
+        ("orchestrator", "iterate", "1.1", "--reason", "x"): "wrong_status",
         ("task", "start", "1.1"): "wrong_status",
     }.items():
         answer = at_work.agent(*words, "--json")
@@ -219,35 +219,35 @@ def test_a_task_is_iterated_until_the_bound_and_then_a_person_decides(at_work):
 @pytest.fixture
 def used_up(at_work) -> Project:
     for number in range(3):
-        at_work.ok("task", "iterate", "1.1", "--reason", f"red {number}")
+        at_work.ok("orchestrator", "iterate", "1.1", "--reason", f"red {number}")
     return at_work
 
 
 def test_a_person_extends_and_retries(used_up):
-    refused = used_up.person("task", "retry", "1.1", "--json")
+    refused = used_up.person("orchestrator", "retry", "1.1", "--json")
     assert "holdfast extend --iterations" in refused.out
     assert "iterations 5" in used_up.people_ok("extend", "--iterations", "2").out
-    assert "attempt 4" in used_up.people_ok("task", "retry", "1.1").out
+    assert "attempt 4" in used_up.people_ok("orchestrator", "retry", "1.1").out
     assert document(used_up)["safety_bounds"]["max_iterations_per_task"] == 5
 
 
 def test_a_person_skips_it(used_up):
-    assert "skipped" in used_up.people_ok("task", "skip", "1.1", "--reason", "not needed").out
+    assert "skipped" in used_up.people_ok("orchestrator", "skip", "1.1", "--reason", "not needed").out
     assert used_up.step("phase-1/1.1") == "skipped"
     used_up.ok("task", "start", "1.2")
 
 
 def test_a_person_does_it_by_hand(used_up):
     used_up.people_ok("extend", "--iterations", "1")
-    used_up.people_ok("task", "manual", "1.1", "--key", "once")
+    used_up.people_ok("orchestrator", "manual", "1.1", "--key", "once")
     assert used_up.step("phase-1/1.1") == "blocked"
     assert used_up.agent("task", "done", "1.1", "--json").error["code"] == "wrong_status"
-    used_up.people_ok("task", "manual", "1.1", "--key", "once")
+    used_up.people_ok("orchestrator", "manual", "1.1", "--key", "once")
 
 
 def test_a_task_that_is_worked_on_is_given_to_a_person(at_work):
-    assert at_work.agent("task", "manual", "1.1", "--json").error["code"] == "person_needed"
-    at_work.people_ok("task", "manual", "1.1", "--reason", "ada knows the key")
+    assert at_work.agent("orchestrator", "manual", "1.1", "--json").error["code"] == "person_needed"
+    at_work.people_ok("orchestrator", "manual", "1.1", "--reason", "ada knows the key")
     assert at_work.agent("unblock", "1.1", "--json").error["code"] == "person_needed"
     at_work.people_ok("unblock", "1.1")
 
@@ -255,7 +255,7 @@ def test_a_task_that_is_worked_on_is_given_to_a_person(at_work):
 @pytest.mark.parametrize("task", ["1.1", "1.2"])
 def test_only_what_is_stuck_is_retried(at_work, task):
     before = everything(at_work)
-    assert at_work.agent("task", "retry", task, "--json").error["code"] == "wrong_status"
+    assert at_work.agent("orchestrator", "retry", task, "--json").error["code"] == "wrong_status"
     assert everything(at_work) == before
 
 
@@ -305,7 +305,7 @@ def test_a_bound_that_is_reached_refuses_work_until_a_person_extends_it(at_work)
     assert helper["left"]["cost"] == "$0.00"
     at_work.ok("agent", "end", "--token", helper["token"])
     at_work.people_ok("extend", "--cost", "1")
-    at_work.people_ok("task", "manual", "1.1")
+    at_work.people_ok("orchestrator", "manual", "1.1")
     assert at_work.ok("agent", "start", "other", "--json").json["left"]["cost"] == "$1.00"
 
 
@@ -314,20 +314,21 @@ def test_a_bound_that_is_reached_refuses_work_until_a_person_extends_it(at_work)
 
 def test_a_supervisor_is_told_what_to_look_at(at_work):
     before = everything(at_work)
-    said = at_work.ok("supervise", "pre_task", "1.1").json
+    said = at_work.ok("orchestrator", "supervise", "pre_task", "1.1").json
     assert (said["check_type"], said["task"]["name"]) == ("pre_task", "Update the model")
     assert said["context"]["goal"] == "Let users log in."
     assert said["state"]["orchestrator"]["status"] == "executing"
-    assert at_work.ok("supervise", "on_demand").json["task"] == {}
+    assert at_work.ok("orchestrator", "supervise", "on_demand").json["task"] == {}
     assert everything(at_work) == before
 
 
 def test_verdicts_are_recorded_and_counted(at_work):
     assert (
-        "PASS · 1 checked so far, conflicts: 0" in at_work.ok("supervise", "pre_task", "1.1", "--verdict", "PASS").out
+        "PASS · 1 checked so far, conflicts: 0"
+        in at_work.ok("orchestrator", "supervise", "pre_task", "1.1", "--verdict", "PASS").out
     )
     words = ("--verdict", "AUTO_FIX", "--conflict", "pattern", "--resolution", "renamed", "--fixes", "2")
-    said = at_work.ok("supervise", "post_task", "1.1", *words, "--json").json
+    said = at_work.ok("orchestrator", "supervise", "post_task", "1.1", *words, "--json").json
     assert (said["verdict"], said["checks_performed"]) == ("AUTO_FIX", 2)
     found = document(at_work)["supervisor"]
     counted = ("checks_performed", "conflicts_detected", "auto_fixes_applied", "re_plans_triggered")
@@ -338,7 +339,7 @@ def test_verdicts_are_recorded_and_counted(at_work):
 def test_a_new_plan_holds_everything_up_until_it_is_approved(halfway):
     halfway.ok("task", "start", "2.1")
     words = ("--verdict", "RE_PLAN", "--conflict", "api", "--resolution", "use v2", "--affects", "1.2")
-    halfway.ok("supervise", "on_demand", *words)
+    halfway.ok("orchestrator", "supervise", "on_demand", *words)
     assert (halfway.step("plan"), halfway.step("phase-1/1.1"), halfway.step("phase-1/1.2")) == (
         "active",
         "done",
@@ -361,12 +362,12 @@ ANSWER = {
 
 def test_a_supervisors_answer_is_taken_from_a_file_or_standard_input(at_work):
     at_work.write("answer.json", json.dumps(ANSWER))
-    at_work.ok("supervise", "post_task", "1.1", "--file", "answer.json")
+    at_work.ok("orchestrator", "supervise", "post_task", "1.1", "--file", "answer.json")
     (found,) = document(at_work)["supervisor"]["interventions"]
     assert (found["severity"], found["resolution"]) == ("critical", "a secret in the code; use the environment")
     assert at_work.step("phase-1/1.1") == "pending"
     fix = {"verdict": "AUTO_FIX", "conflict": {"type": "pattern"}, "auto_fixes": ["renamed a", "renamed b"]}
-    answer = at_work.agent("supervise", "on_demand", "--file", "-", stdin=json.dumps(fix))
+    answer = at_work.agent("orchestrator", "supervise", "on_demand", "--file", "-", stdin=json.dumps(fix))
     assert answer.code == 0, answer
     found = document(at_work)["supervisor"]
     assert (found["auto_fixes_applied"], found["interventions"][1]["resolution"]) == (2, "renamed a; renamed b")
@@ -393,7 +394,7 @@ def test_a_supervisors_answer_is_taken_from_a_file_or_standard_input(at_work):
 )
 def test_what_is_no_answer_of_a_supervisor_is_refused(at_work, said):
     before = everything(at_work)
-    answer = at_work.agent("supervise", "pre_task", "1.1", "--file", "-", "--json", stdin=said)
+    answer = at_work.agent("orchestrator", "supervise", "pre_task", "1.1", "--file", "-", "--json", stdin=said)
     assert (answer.code, answer.error["code"], bool(answer.error["remedy"])) == (2, "bad_verdict", True), answer
     assert everything(at_work) == before
 
@@ -448,8 +449,9 @@ def test_another_session_leaves_a_leased_task_alone(at_work):
         ("check", check, "--step", "1.1", "--failed"),
         ("commit", "1.1", "-m", "mine"),
         ("agent", "spend", "5", "--step", "1.1"),
-        ("supervise", "post_task", "1.1", "--verdict", "PASS"),
+        ("orchestrator", "supervise", "post_task", "1.1", "--verdict", "PASS"),
         (
+            "orchestrator",
             "supervise",
             "on_demand",
             "--verdict",
@@ -465,9 +467,9 @@ def test_another_session_leaves_a_leased_task_alone(at_work):
         answer = at_work.agent(*words, "--json", env={"CLAUDE_CODE_SESSION_ID": "other"})
         assert (answer.code, answer.error["code"]) == (5, "lease_held"), (words, answer)
     assert everything(at_work) == before
-    at_work.ok("supervise", "post_task", "1.1", "--verdict", "PASS", "--token", token)
+    at_work.ok("orchestrator", "supervise", "post_task", "1.1", "--verdict", "PASS", "--token", token)
     supervisor = at_work.ok("agent", "start", "supervisor", "--json").json["token"]
-    at_work.ok("supervise", "post_task", "1.1", "--verdict", "PASS", "--token", supervisor)
+    at_work.ok("orchestrator", "supervise", "post_task", "1.1", "--verdict", "PASS", "--token", supervisor)
     at_work.ok("commit", "1.1", "-m", "mine", "--token", token)
 
 
@@ -475,16 +477,16 @@ def test_another_session_leaves_a_leased_task_alone(at_work):
 
 
 def test_a_finished_phase_has_the_issue_that_stands_for_it(halfway):
-    assert halfway.ok("milestone", "1", "--url", PAGE, "--json").json["issue_url"] == PAGE
+    assert halfway.ok("orchestrator", "milestone", "1", "--url", PAGE, "--json").json["issue_url"] == PAGE
     (found,) = document(halfway)["milestones"]
     assert (found["phase"], found["name"], found["issue_url"]) == (0, "Foundation", PAGE)
-    assert PAGE in halfway.ok("milestone", "phase-1", "--url", PAGE).out
+    assert PAGE in halfway.ok("orchestrator", "milestone", "phase-1", "--url", PAGE).out
 
 
 def test_gh_makes_the_issue_when_it_is_asked_to_and_only_once(halfway, tmp_path):
     with GitHub(tmp_path / "github") as github:
         github.adopt(halfway.root)
-        first = halfway.agent("milestone", "1", "--create", "--json", env=github.environ)
+        first = halfway.agent("orchestrator", "milestone", "1", "--create", "--json", env=github.environ)
         assert first.code == 0, first
         url = first.json["issue_url"]
         assert url == github.issues[0].url == document(halfway)["milestones"][0]["issue_url"]
@@ -492,7 +494,10 @@ def test_gh_makes_the_issue_when_it_is_asked_to_and_only_once(halfway, tmp_path)
             "Milestone: Foundation",
             "- [x] 1.1 Update the model\n- [x] 1.2 Tokens\n",
         )
-        assert halfway.agent("milestone", "1", "--create", "--json", env=github.environ).json["issue_url"] == url
+        assert (
+            halfway.agent("orchestrator", "milestone", "1", "--create", "--json", env=github.environ).json["issue_url"]
+            == url
+        )
         assert len(github.issues) == 1
     assert github.objections == []
 
@@ -500,13 +505,13 @@ def test_gh_makes_the_issue_when_it_is_asked_to_and_only_once(halfway, tmp_path)
 def test_a_phase_that_is_not_done_has_no_milestone(halfway):
     before = everything(halfway)
     for words in (("2", "--url", PAGE), ("phase-2", "--create")):
-        assert halfway.agent("milestone", *words, "--json").error["code"] == "phase_not_done"
+        assert halfway.agent("orchestrator", "milestone", *words, "--json").error["code"] == "phase_not_done"
     assert everything(halfway) == before
 
 
 @pytest.mark.parametrize("url", ["javascript:1", "https://", "https://a b", "ftp://x", "https://x/\u202e", "x" * 900])
 def test_what_is_no_address_is_no_milestone(halfway, url):
-    answer = halfway.agent("milestone", "1", "--url", url, "--json")
+    answer = halfway.agent("orchestrator", "milestone", "1", "--url", url, "--json")
     assert (answer.code, answer.error["code"]) == (2, "bad_address")
 
 
@@ -567,25 +572,32 @@ def test_a_restore_says_which_git_command_goes_with_it_and_runs_none(halfway):
 
 HUGE = "x" * 100_000
 BAD = [
-    (("task", "iterate", "1.1"), 2, "bad_usage"),
-    (("task", "iterate", "1.1", "--reason", ""), 2, "bad_text"),
-    (("task", "iterate", "1.1", "--reason", HUGE), 2, "bad_text"),
-    (("task", "iterate", "9.9", "--reason", "x"), 4, "no_task"),
-    (("task", "iterate", "1.2", "--reason", "x"), 3, "wrong_status"),
-    (("task", "iterate", "1.1", "--reason", "x", "--token", "9-00000000000000000000000000000000"), 5, "fenced"),
-    (("task", "retry", "9.9"), 4, "no_task"),
-    (("task", "skip", "plan"), 4, "no_task"),
-    (("task", "manual", "1.2"), 3, "person_needed"),
-    (("supervise",), 2, "bad_usage"),
-    (("supervise", "sometimes", "1.1"), 2, "bad_usage"),
-    (("supervise", "pre_task", "9.9"), 4, "no_task"),
-    (("supervise", "pre_task", "9.9", "--verdict", "PASS"), 4, "no_step"),
-    (("supervise", "pre_task", "1.1", "--verdict", "GOOD"), 2, "bad_usage"),
-    (("supervise", "pre_task", "1.1", "--verdict", "AUTO_FIX"), 2, "bad_verdict"),
-    (("supervise", "pre_task", "1.1", "--verdict", "AUTO_FIX", "--conflict", "api"), 2, "bad_verdict"),
-    (("supervise", "pre_task", "1.1", "--verdict", "AUTO_FIX", "--conflict", "pattern"), 2, "bad_text"),
-    (("supervise", "pre_task", "1.1", "--file", "nowhere.json"), 4, "no_file"),
-    (("supervise", "pre_task", "1.1", "--token", "9-00000000000000000000000000000000"), 5, "fenced"),
+    (("orchestrator", "iterate", "1.1"), 2, "bad_usage"),
+    (("orchestrator", "iterate", "1.1", "--reason", ""), 2, "bad_text"),
+    (("orchestrator", "iterate", "1.1", "--reason", HUGE), 2, "bad_text"),
+    (("orchestrator", "iterate", "9.9", "--reason", "x"), 4, "no_task"),
+    (("orchestrator", "iterate", "1.2", "--reason", "x"), 3, "wrong_status"),
+    (("orchestrator", "iterate", "1.1", "--reason", "x", "--token", "9-00000000000000000000000000000000"), 5, "fenced"),
+    (("orchestrator", "retry", "9.9"), 4, "no_task"),
+    (("orchestrator", "skip", "plan"), 4, "no_task"),
+    (("orchestrator", "manual", "1.2"), 3, "person_needed"),
+    (
+        (
+            "orchestrator",
+            "supervise",
+        ),
+        2,
+        "bad_usage",
+    ),
+    (("orchestrator", "supervise", "sometimes", "1.1"), 2, "bad_usage"),
+    (("orchestrator", "supervise", "pre_task", "9.9"), 4, "no_task"),
+    (("orchestrator", "supervise", "pre_task", "9.9", "--verdict", "PASS"), 4, "no_step"),
+    (("orchestrator", "supervise", "pre_task", "1.1", "--verdict", "GOOD"), 2, "bad_usage"),
+    (("orchestrator", "supervise", "pre_task", "1.1", "--verdict", "AUTO_FIX"), 2, "bad_verdict"),
+    (("orchestrator", "supervise", "pre_task", "1.1", "--verdict", "AUTO_FIX", "--conflict", "api"), 2, "bad_verdict"),
+    (("orchestrator", "supervise", "pre_task", "1.1", "--verdict", "AUTO_FIX", "--conflict", "pattern"), 2, "bad_text"),
+    (("orchestrator", "supervise", "pre_task", "1.1", "--file", "nowhere.json"), 4, "no_file"),
+    (("orchestrator", "supervise", "pre_task", "1.1", "--token", "9-00000000000000000000000000000000"), 5, "fenced"),
     (("commit", "1.1"), 2, "bad_usage"),
     (("commit", "-m", "x"), 2, "bad_usage"),
     (("commit", "1.1", "--supervisor", "-m", "x"), 2, "bad_usage"),
@@ -593,10 +605,10 @@ BAD = [
     (("commit", "9.9", "-m", "x"), 4, "no_task"),
     (("commit", "1.1", "-m", ""), 2, "bad_text"),
     (("commit", "1.1", "-m", "x", "--path", "../x"), 2, "outside_root"),
-    (("milestone", "1"), 2, "bad_usage"),
-    (("milestone", "9", "--url", PAGE), 4, "no_phase"),
-    (("milestone", "plan", "--url", PAGE), 4, "no_phase"),
-    (("milestone", "1", "--url", PAGE), 3, "phase_not_done"),
+    (("orchestrator", "milestone", "1"), 2, "bad_usage"),
+    (("orchestrator", "milestone", "9", "--url", PAGE), 4, "no_phase"),
+    (("orchestrator", "milestone", "plan", "--url", PAGE), 4, "no_phase"),
+    (("orchestrator", "milestone", "1", "--url", PAGE), 3, "phase_not_done"),
     (("learnings", "--type", "wisdom"), 2, "bad_usage"),
     (("learnings", "--limit", "0"), 2, "bad_number"),
     (("learn", "", "--type", "insight"), 2, "bad_text"),

@@ -61,8 +61,8 @@ def test_a_person_sees_what_is_approved_and_says_yes(project):
 
 
 def test_nobody_is_asked_about_what_would_be_refused(project):
+    assert_refused(project, "the step sign-off cannot begin before")
     project.until("sign-off")
-    assert_refused(project, "the step sign-off has not begun")
     project.ok("begin", "sign-off")
     project.ok("task", "add", "read it twice", "--under", "sign-off")
     assert_refused(project, "sign-off/1 is not done")
@@ -233,3 +233,41 @@ def test_without_a_step_it_is_the_one_that_waits(project):
     assert project.agent("approve", "--json").error["code"] == "person_needed"
     assert "Approve sign-off? [y/N]" in project.people_ok("approve", says="y").out
     assert project.step("sign-off") == "done"
+
+
+def test_a_step_that_is_only_an_approval_needs_no_begin_and_no_done_and_still_a_person(project):
+    project.until("sign-off")
+    told = project.ok("next", "--json").json
+    assert told["required_action"].startswith("show sign-off to a person and stop")
+    assert project.agent("approve", "sign-off", "--json").error["code"] == "person_needed"
+    assert project.step("sign-off") == "pending"
+    project.people_ok("approve", says="y")
+    assert project.step("sign-off") == "done"
+
+
+def test_reject_asks_what_should_be_different_and_says_what_happens(project):
+    project.until("sign-off")
+    answer = project.people_ok("reject", "sign-off", says="shorter")
+    assert "The work on sign-off goes on with this feedback, as attempt 2." in answer.out
+    assert "↳ shorter" in project.ok("status").out or "shorter" in project.ok("next").out
+
+
+def test_rejecting_without_feedback_says_that_the_step_has_failed(project):
+    project.until("sign-off")
+    assert "Without feedback, sign-off has failed" in project.person("reject", "sign-off").out
+
+
+def test_a_long_approval_is_shown_in_the_pager_and_no_shell_reads_it(project, tmp_path):
+    project.until("sign-off")
+    project.write("long.md", "".join(f"line {number}\n" for number in range(100)))
+    project.ok("begin", "sign-off")
+    project.ok("attach", "sign-off", "--artifact", "text=long.md")
+    seen = tmp_path / "seen;touch owned"
+    env = {"TERM": "xterm", "PAGER": f"tee '{seen}'"}
+    answer = project.person("approve", "sign-off", says="n", env=env)
+    assert "line 99" in seen.read_text()
+    assert answer.out.count("Approve sign-off?") == 1
+    assert not (project.root / "owned").exists()
+    answer = project.person("approve", "sign-off", "--no-pager", says="n", env=env)
+    assert "line 11" in answer.out
+    assert "line 99" not in answer.out

@@ -36,13 +36,13 @@ REFUSED = [
     ("ack", "nothing"),
     ("agent", "end"),
     ("agent", "spend", "0"),
-    ("task", "retry", "draft"),
+    ("orchestrator", "retry", "draft"),
     ("remind", "nothing", "--remove"),
     ("begin", "draft", "--token", "7-00000000000000000000000000000000"),
     ("begin", "draft", "--revision", "999"),
     ("amend", "--add", "x", "--after", "nope"),
     ("feature", "finalize"),
-    ("milestone", "draft", "--url", "https://example.com/1"),
+    ("orchestrator", "milestone", "draft", "--url", "https://example.com/1"),
     ("commit", "draft", "-m", "x"),
 ]
 

@@ -173,6 +173,14 @@ def test_a_reader_that_goes_away_is_no_error(project):
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_no_traceback_and_no_file_takes_its_place(project, closed):
+    line = f"{sys.executable} -m holdfast note 'Said to nobody' {closed}; echo $?"
+    done = subprocess.run(["bash", "-c", line], cwd=project.root, env=project.env, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+    assert project.agent("doctor").code == 0
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_under_the_answer_is_said_in_one_line(project, unbuffered):
     with open("/dev/full", "w") as full:

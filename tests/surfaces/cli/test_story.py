@@ -105,7 +105,7 @@ def test_the_whole_way_from_start_to_end(project):
         project.ok("begin", step)
     project.ok("done", "publish/wheel")
     last = project.ok("skip", "publish/docs", "--reason", "none needed")
-    assert last.out == "↷ publish/docs skipped · all steps are done\n"
+    assert last.out == "↷ publish/docs skipped · all steps are done  (holdfast list --all)\n"
     assert project.agent("status").code == 4
     row = project.ok("list", "--all", "--json").json["workflows"][0]
     assert (row["status"], row["progress_percentage"]) == ("completed", 100)

@@ -11,6 +11,7 @@ from holdfast.machine import place
 from holdfast.surfaces.hooks import places
 from tests.surfaces.hooks.conftest import denied, edit, git
 from tests.surfaces.hooks.scene import lock
+from tests.tiers import need_own_system
 
 
 @pytest.fixture
@@ -153,6 +154,7 @@ def test_a_host_without_a_project_leaves_one_where_one_stands(tmp_path, project)
 
 
 def test_a_file_of_another_project_is_judged_by_that_project(project, tmp_path):
+    need_own_system()
     outside = tmp_path / "outside"
     outside.mkdir()
     project.guard(locks=[lock("src/a.py")])

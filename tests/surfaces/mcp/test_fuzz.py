@@ -110,10 +110,12 @@ def drawn(tool: tools.Tool) -> list[dict[str, Any]]:
 def odd(tool: tools.Tool, given: dict[str, Any], result: Any) -> str:
     """What is wrong with a result; nothing if it is as it should be."""
     text = text_of(result)
-    if "Traceback" in text or "unexpected" in text:
+    if "Traceback" in text:
         return text
     if result.is_error:
         error = json.loads(text)["error"]
+        if error["code"] == "unexpected":  # the word alone may be what was given
+            return text
         complete = list(error) == REFUSED and result.structured_content is None
         if not complete or not all(error[name] for name in ("code", "message", "remedy")):
             return text
@@ -161,8 +163,8 @@ def takes_calls(remedy: str) -> None:
 def test_a_tool_takes_whatever_it_is_given(tmp_path, tool):
     house = House(tmp_path / "project")
     house.waiting()
-    calls = drawn(tool)
-    assert len(calls) >= CALLS // 2
+    calls = [*drawn(tool), {"unexpected success": ""}]
+    assert len(calls) > CALLS // 2
 
     async def story() -> list[tuple[dict[str, Any], str]]:
         wrong = []

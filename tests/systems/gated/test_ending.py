@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.feature import BRANCH, HOME, PHASES, SLUG, House
+from tests.acceptance.feature import BRANCH, DOCS, HOME, PHASES, SLUG, House
 
 PROTECTED = """#!/bin/sh
 while read old new ref; do
@@ -258,3 +258,28 @@ def test_what_is_not_completed_is_not_advised_to_be_merged(tmp_path):
     house.git("switch", "-q", "main")
     refused = house.refused("feature", "finalize", SLUG)
     assert "git merge" not in str(refused)
+
+
+def test_after_a_merge_of_a_broken_base_the_tests_pass_again_before_the_end(house):
+    house.on_main("Makefile", "test:\n\t@false\n")
+    refused = house.refused("feature", "finalize")
+    assert "passed before the work changed" in refused["message"]
+    way = refused["remedies"][0]["command"]
+    assert way == "holdfast check test --step 04-testing"
+    assert way in house.ok("next", "-w", SLUG).out
+    house.agent(*way.split()[1:])
+    assert "failed" in house.refused("feature", "finalize")["message"]
+    house.on_main("Makefile", "test:\n\t@true\n")
+    house.ok(*way.split()[1:])
+    house.ok("feature", "finalize")
+
+
+def test_no_feature_is_completed_on_code_that_was_not_tested(tmp_path):
+    house = House(tmp_path / "house").publish().up_to(DOCS)
+    house.on_main("Makefile", "test:\n\t@echo merged\n")
+    answer = house.person("approve", DOCS, "--yes", "--json")
+    assert (answer.code, answer.error["code"]) == (3, "gate_unmet")
+    assert answer.error["remedies"][0]["command"] == "holdfast check test --step 04-testing"
+    house.ok("check", "test", "--step", "04-testing")
+    house.approve(DOCS)
+    assert house.state()["status"] == "completed"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 
 import pytest
 
-from tests.acceptance.feature import DOCS, FIRST, HOME, SECOND, SLUG, TITLE, House
+from tests.acceptance.feature import DOCS, FIRST, HOME, SECOND, SLUG, TESTING, TITLE, House
 from tests.acceptance.kills import Kills
 
 DESCRIPTION = f"{HOME}/00-feature/description.md"
@@ -85,6 +86,30 @@ def test_a_doc_that_changed_after_a_finalize_died_publishing_is_not_published(ho
     assert died.refused("feature", "finalize", SLUG)["code"] == "gate_unmet"
     os.unlink(died.root / DIAGRAM)
     died.ok("feature", "finalize", SLUG)
+
+
+def test_code_that_changed_after_a_finalize_died_is_looked_at_again(house):
+    kills = Kills(house)
+    first = next(
+        n for n, change in enumerate(kills.changes("feature", "finalize"), 1) if "os.remove /" + HOME in change
+    )
+    died = kills.before(first, "feature", "finalize")
+    died.write("src/key.py", "# Nobody saw this\n")
+    died.write("src/late.py", "# Nor this\n")
+    died.git("add", "src")
+    died.git("commit", "-q", "-m", "Late")
+    error = died.refused("feature", "finalize", SLUG)
+    assert "passed before the work changed" in error["message"]
+    died.ok(*error["remedies"][0]["command"].split()[1:])
+    error = died.refused("feature", "finalize", SLUG)
+    assert error["facts"]["files"] == ["src/key.py", "src/late.py"]
+    for one in error["remedies"]:
+        words = shlex.split(one["command"])
+        if words[0] == "git":
+            died.git(*words[1:])
+    died.ok("check", "test", "--step", TESTING)
+    died.ok("feature", "finalize", SLUG)
+    assert not (died.root / "src/late.py").exists()
 
 
 def nested(house: House, path: str) -> None:

@@ -461,8 +461,40 @@ def test_a_severe_finding_counts_in_every_style(tmp_path, said):
 
 
 @pytest.mark.parametrize(
+    ("said", "severity"),
+    [
+        ("- [HIGH] keys are logged\n", "major"),
+        ("- **[P0]** keys are logged\n", "critical"),
+        ("- **P1** keys are logged\n", "major"),
+        ("P0: keys are logged\n", "critical"),
+        ("- **High:** keys are logged\n", "major"),
+        ("**Severity**: High — keys are logged\n", "major"),
+        ("| Severity | Finding |\n|---|---|\n| High | keys are logged |\n", "major"),
+        ("### High\n\n- keys are logged\n", "major"),
+        ("- [LOW] keys are logged\n", "minor"),
+        ("- **Medium** – keys are logged\n", "minor"),
+    ],
+)
+def test_severities_of_other_projects_are_read_as_ours(tmp_path, said, severity):
+    file = tmp_path / "review-1.md"
+    file.write_text(f"## Decision: NEEDS_REVISION\n\n{said}")
+    assert review_file.read(str(file), "review-1.md").feedback == f"[{severity.upper()}] keys are logged"
+    file.write_text(f"## Decision: APPROVED\n\n{said}")
+    if severity == "minor":
+        assert review_file.read(str(file), "review-1.md").decision == "approved"
+    else:
+        with pytest.raises(UsageError, match=f"APPROVED has no {severity.upper()} finding"):
+            review_file.read(str(file), "review-1.md")
+
+
+@pytest.mark.parametrize(
     "said",
     [
+        "> [HIGH] keys are logged\n\nThat is mended.\n",
+        "```\n**[CRITICAL]** keys are logged\n```\n",
+        "- **High** cohesion, low coupling\n",
+        "High availability is covered.\n",
+        "- Low risk\n",
         "| Critical | 0 |\n|---|---|\n| Major | 0 |\n",
         "### Critical issues\n\nNone.\n\n### Major issues\n\nNo major issues found.\n",
         "Critical: none\n",

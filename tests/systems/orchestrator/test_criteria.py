@@ -162,12 +162,12 @@ Mind the names.
 
 def test_a_required_check_of_the_supervisor_comes_before_its_task(bench):
     run = Run(bench, SUPERVISED).planned()
-    assert "supervise pre_task phase-1/1.1" in shown(run, next_step)
+    assert "orchestrator supervise pre_task phase-1/1.1" in shown(run, next_step)
     with pytest.raises(Refused, match="the supervisor has not made its check"):
         run.look().begin("1.1")
     run.look().supervise("pre_task", "1.1", "PASS")
     run.look().begin("1.1")
-    assert "supervise pre_task" not in shown(run, next_step)
+    assert "orchestrator supervise pre_task" not in shown(run, next_step)
 
 
 def test_a_required_check_of_the_supervisor_after_a_task_is_a_gate_of_its_work(bench):
@@ -181,10 +181,10 @@ def test_a_required_check_of_the_supervisor_after_a_task_is_a_gate_of_its_work(b
     now = shown(run, next_step)
     assert "post_task" in now.partition("It is done when these hold")[2].partition("\n\n")[0]
     assert "no gate" not in now
-    assert "holdfast supervise post_task phase-1/1.1" in now.partition("\nNow\n")[2]
+    assert "holdfast orchestrator supervise post_task phase-1/1.1" in now.partition("\nNow\n")[2]
     with pytest.raises(Refused, match="the supervisor has not made its check 'post_task'") as refusal:
         run.look().done("1.1")
-    assert "holdfast supervise post_task phase-1/1.1" in refusal.value.remedy
+    assert "holdfast orchestrator supervise post_task phase-1/1.1" in refusal.value.remedy
     run.edit(lambda said: said["completed_tasks"].append({"task": "1.1"}))
     assert run.state.step("phase-1/1.1").status == "active"
     run.look().supervise("post_task", "1.1", "PASS")
@@ -248,7 +248,7 @@ def test_a_supervisor_is_given_the_task_its_criteria_agents_and_changes(bench):
     run.look().begin("1.1")
     run.look().start_agent("task-executor", "1.1")
     bench.write("README.md", "A changed project.\n")
-    asked = bench.agent("supervise", "post_task", "1.1").json
+    asked = bench.agent("orchestrator", "supervise", "post_task", "1.1").json
     assert asked["criteria"] == [
         {
             "name": "the_text_of_a",
@@ -281,23 +281,39 @@ def test_a_change_that_is_said_in_one_text_is_read_and_so_is_the_severity(bench)
     conflict = {"type": "api", "description": "v1 ends", "severity": "critical"}
     said = {"verdict": "RE_PLAN", "conflict": conflict, "re_plan_required": plan}
     file = bench.write("answer.json", json.dumps(said))
-    assert bench.agent("supervise", "pre_task", "1.2", "--file", str(file)).code == 0
+    assert bench.agent("orchestrator", "supervise", "pre_task", "1.2", "--file", str(file)).code == 0
     (found,) = supervision(run.state).interventions
     assert (found["severity"], found["resolution"]) == ("critical", "v1 ends; use v2")
     bad = bench.write("bad.json", json.dumps({**said, "re_plan_required": {"recommended_changes": 3}}))
-    assert '"verdict": "RE_PLAN"' in str(bench.agent("supervise", "pre_task", "1.2", "--file", str(bad)))
+    assert '"verdict": "RE_PLAN"' in str(
+        bench.agent("orchestrator", "supervise", "pre_task", "1.2", "--file", str(bad))
+    )
 
 
 def test_the_severity_of_a_conflict_is_as_it_is_given_and_an_unknown_one_is_refused(bench):
     run = Run(bench, SUPERVISED).planned()
-    words = ("supervise", "on_demand", "1.1", "--verdict", "AUTO_FIX", "--conflict", "pattern", "--resolution", "so")
+    words = (
+        "orchestrator",
+        "supervise",
+        "on_demand",
+        "1.1",
+        "--verdict",
+        "AUTO_FIX",
+        "--conflict",
+        "pattern",
+        "--resolution",
+        "so",
+    )
     assert bench.agent(*words, "--severity", "high").code == 0
     assert bench.agent(*words, "--severity", "medium").code == 2
     said = {"verdict": "AUTO_FIX", "conflict": {"type": "pattern", "resolution": "so", "severity": "medium"}}
     file = bench.write("answer.json", json.dumps(said))
-    refused = bench.agent("supervise", "on_demand", "1.1", "--file", str(file))
+    refused = bench.agent("orchestrator", "supervise", "on_demand", "1.1", "--file", str(file))
     assert "a severity is one of critical, high, low, not 'medium'" in str(refused)
-    assert bench.agent("supervise", "on_demand", "1.1", "--verdict", "PASS", "--severity", "high").code == 2
+    assert (
+        bench.agent("orchestrator", "supervise", "on_demand", "1.1", "--verdict", "PASS", "--severity", "high").code
+        == 2
+    )
     assert [one["severity"] for one in supervision(run.state).interventions] == ["high"]
 
 
@@ -305,8 +321,8 @@ def test_the_check_of_the_supervisor_is_asked_for_and_is_not_listed_among_the_ga
     run = Run(bench, SUPERVISED.replace("Required: Yes\n", "")).planned()
     run.look().begin("1.1")
     gates, _, asked = shown(run, next_step).partition("Asked for now, and no gate")
-    assert "supervise post_task 1.1" in " ".join(asked.split())
-    assert "supervise post_task" not in gates
+    assert "orchestrator supervise post_task 1.1" in " ".join(asked.split())
+    assert "orchestrator supervise post_task" not in gates
 
 
 def test_a_supervisor_s_answer_is_kept_whole(bench):
@@ -318,7 +334,7 @@ def test_a_supervisor_s_answer_is_kept_whole(bench):
         "re_plan_required": {"affected_tasks": ["1.2"], "recommended_changes": ["use v2", {"change": "drop v1"}]},
     }
     file = bench.write("answer.json", json.dumps(answer))
-    assert bench.agent("supervise", "pre_task", "1.2", "--file", str(file)).code == 0
+    assert bench.agent("orchestrator", "supervise", "pre_task", "1.2", "--file", str(file)).code == 0
     (found,) = supervision(run.state).interventions
     assert found["resolution"] == 'v1 ends; use v2; drop v1; {"file": "a.py", "line": 3}; rename it'
     assert next(one for one in run.state.history if one["event"] == "supervised")["answer"] == answer
@@ -401,10 +417,10 @@ def test_where_the_supervisors_check_is_missing_the_command_that_records_it_is_t
     run = Run(bench, REQUIRED).planned()
     with pytest.raises(Refused) as refusal:
         run.look().begin("1.1")
-    asked = "holdfast supervise pre_task phase-1/1.1"
+    asked = "holdfast orchestrator supervise pre_task phase-1/1.1"
     assert refusal.value.remedy == f"{asked} · then: {asked} --verdict PASS_OR_AUTO_FIX_OR_RE_PLAN"
-    said = json.loads(bench.agent("supervise", "pre_task", "1.1").out)
-    assert said["record"] == "holdfast supervise pre_task 1.1 --verdict PASS_OR_AUTO_FIX_OR_RE_PLAN"
+    said = json.loads(bench.agent("orchestrator", "supervise", "pre_task", "1.1").out)
+    assert said["record"] == "holdfast orchestrator supervise pre_task 1.1 --verdict PASS_OR_AUTO_FIX_OR_RE_PLAN"
     assert bench.agent(*said["record"].split()[1:]).code == 2
 
 

@@ -43,7 +43,10 @@ def review(draft: Draft, command: cmd.Review) -> None:
 
 
 def approve(draft: Draft, command: cmd.Approve) -> None:
-    """A waiting step is done; an active one too when nothing else is outstanding; what does not hold is renewed."""
+    """A waiting step is done; an active one too when nothing else is outstanding; what does not hold is renewed.
+
+    A step that is nothing but an approval need not have begun.
+    """
     step, progress = draft.step(command.step)
     escalated = progress.status == lifecycle.ESCALATED
     is_claimed = gates.is_approval_claimed(draft.state, command.step, draft.facts)
@@ -55,6 +58,8 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
         elif not _repeats(draft, command):
             raise refusals.already_approved(draft.state, command.step)
         return
+    if progress.status == lifecycle.PENDING and gates.only_asks(step):
+        steps.begin(draft, cmd.Begin(command.step))
     draft.require_status(command.step, "approved", lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED)
     _check_word(draft, command, step, person=escalated)
     if not escalated:
@@ -172,7 +177,10 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
 
 def reject(draft: Draft, command: cmd.Reject) -> None:
     """With feedback the work goes on with it; without, the step has failed, or goes on where the gate says so."""
-    step, _ = draft.step(command.step)
+    step, progress = draft.step(command.step)
+    if progress.status == lifecycle.PENDING and gates.only_asks(step):
+        steps.begin(draft, cmd.Begin(command.step))
+        steps.settle(draft, command.step)
     draft.require_status(command.step, "rejected")
     if gates.policy(step) in ("human", "signed"):
         draft.require_person(f"reject {command.step}", remedies.reject(command.step))

@@ -265,7 +265,9 @@ def block(draft: Draft, command: cmd.Block) -> None:
     _, progress = draft.step(command.step)
     checked_text(command.reason, "reason")
     if command.by_hand:
-        draft.require_person(f"take {command.step} over by hand", remedies.named("task manual", {"task": command.step}))
+        draft.require_person(
+            f"take {command.step} over by hand", remedies.named("orchestrator manual", {"task": command.step})
+        )
         if progress.status == lifecycle.FAILED:  # no try is used up by a person's own work
             draft.emit(ev.Moved("resumed", command.step, progress.attempt, renewed=True))
     draft.move("blocked", command.step, reason=command.reason)

@@ -102,6 +102,9 @@ def reset(draft: Draft, command: cmd.Reset) -> None:
 def finalize(draft: Draft, command: cmd.Finalize) -> None:
     state = draft.state
     if state.finalized:
+        untested = gates.untested(state, draft.facts) if queries.is_half_finalized(state) else []
+        if untested and not command.elsewhere:
+            raise refusals.gate_unmet(untested[0].remedies[0].arguments["step"], untested)
         if command.branch and command.branch != state.branch:  # it was handed over where nobody sees it
             draft.emit(ev.Branched(command.branch))
         return
@@ -109,7 +112,8 @@ def finalize(draft: Draft, command: cmd.Finalize) -> None:
         raise refusals.not_completed(state)
     lapsed = [one for one in queries.left(state, draft.facts) if one.kind != "finalize"]
     if lapsed and not command.elsewhere:
-        raise refusals.gate_unmet(lapsed[0].name, lapsed)
+        step = lapsed[0].remedies[0].arguments["step"] if lapsed[0].kind == "check" else lapsed[0].name
+        raise refusals.gate_unmet(step, lapsed)
     if command.branch and command.branch != state.branch:
         draft.emit(ev.Branched(command.branch))
     draft.emit(ev.Marked("finalized"))

@@ -48,6 +48,9 @@ class Linux:
                 best, kind = mount, rest.split(" ")[0]
         return kind
 
+    def folder_left(self) -> str:
+        return _link(f"{self._proc}/self/cwd").removesuffix(" (deleted)")
+
     def is_running(self, pid: int) -> bool:
         return os.path.exists(f"{self._proc}/{pid}")
 

@@ -37,6 +37,9 @@ class System(Protocol):
     def file_system(self, path: str) -> str:
         """The type of the file system a path lies on; empty where that cannot be known."""
 
+    def folder_left(self) -> str:
+        """The folder of this process, which may be there no more; empty where that cannot be known."""
+
     def is_running(self, pid: int) -> bool: ...
 
     def pids(self) -> list[int]: ...

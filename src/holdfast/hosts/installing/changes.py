@@ -36,15 +36,21 @@ class Change(Value):
 
 
 def look(path: str, name: str, within: str = "") -> Change:
-    """A file of a host as it is, unchanged. What is no regular file, or leads out of the project, is refused."""
+    """A file of a host as it is, unchanged. A link stays: the change is one of the file that it leads to.
+
+    What is no regular file, or leads out of the project, is refused.
+    """
     if within:
         links.require_inside(within, os.path.dirname(os.path.relpath(path, within)))
+    link, path = path, followed(path)
+    if within and path != link and not path.startswith(os.path.join(within, "")):
+        raise _refused("symlink", f"{name} is a symbolic link that leads out of the project", link, links.remedy(link))
     try:
         found = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return Change(path, None, None)
     if S_ISLNK(found.st_mode):
-        raise _refused("symlink", f"{name} is a symbolic link and is not replaced", path, links.remedy(path))
+        raise _refused("symlink", f"{name} is a symbolic link that leads nowhere", link, links.remedy(link))
     if not S_ISREG(found.st_mode):
         raise _refused("not_a_file", f"{name} is not a regular file", path)
     if found.st_size > LARGEST:
@@ -52,6 +58,11 @@ def look(path: str, name: str, within: str = "") -> Change:
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         data = file.read()
         return Change(path, data, data, S_IMODE(found.st_mode))
+
+
+def followed(path: str) -> str:
+    """Where a file is that may be a link."""
+    return os.path.realpath(path) if os.path.islink(path) else path
 
 
 def text_of(data: bytes, name: str) -> str:

@@ -6,10 +6,11 @@ import os
 import shlex
 
 from holdfast.hosts.installing import team, texts
+from holdfast.hosts.installing.host import Host
 from holdfast.hosts.installing.parts import Entry, Hooks, Part, StatusLine, Whole
 from holdfast.hosts.installing.setting import File, Setting
 
-NAME, PROGRAM = "claude-code", "claude"
+NAME = "claude-code"
 EVENTS = {
     **dict.fromkeys(("SessionStart", "UserPromptSubmit"), ""),
     "PreToolUse": "*",
@@ -17,7 +18,6 @@ EVENTS = {
     **dict.fromkeys(("SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Stop", "SessionEnd"), ""),
 }
 """Every event that a hook answers, with the tools it is run for: a call that can write no file is noted by nobody."""
-ASKS = ""
 
 
 def files(at: Setting) -> list[File]:
@@ -50,3 +50,6 @@ def _servers(at: Setting) -> str:
         return os.path.join(at.base, ".mcp.json")
     own = os.path.join(at.home, ".claude")
     return os.path.join(at.home if at.claude == own else at.claude, ".claude.json")
+
+
+HOST = Host(NAME, "claude", files, traces)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts.installing import claude_code, team, texts
+from holdfast.hosts.installing.host import Host
 from holdfast.hosts.installing.paragraph import Paragraph
 from holdfast.hosts.installing.parts import Hooks, Table
 from holdfast.hosts.installing.setting import File, Setting
 
-NAME = PROGRAM = "codex"
+NAME = "codex"
 EVENTS = dict.fromkeys(claude_code.EVENTS, "")
 ASKS = "Codex skips new hooks, without a word, until a person trusts them: start codex here and look at /hooks"
 
@@ -28,3 +29,6 @@ def files(at: Setting) -> list[File]:
 
 def traces(at: Setting) -> list[str]:
     return [at.codex] if at.is_user else [os.path.join(at.base, ".codex")]
+
+
+HOST = Host(NAME, NAME, files, traces, ASKS)

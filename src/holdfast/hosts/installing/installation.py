@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable
-from types import ModuleType
+from _collections_abc import Callable, Collection
 
 from holdfast.core.value import Value
+from holdfast.errors import Broken
 from holdfast.files.locks import Locked
 from holdfast.files.replace import remove, unfinished
-from holdfast.hosts.installing import changes, claude_code, codex, opencode, record
+from holdfast.hosts.installing import cards, changes, claude_code, codex, opencode, record
 from holdfast.hosts.installing.changes import Change
+from holdfast.hosts.installing.host import Host
 from holdfast.hosts.installing.parts import Whole
 from holdfast.hosts.installing.record import Kept, Record
 from holdfast.hosts.installing.setting import File, Setting
 from holdfast.plain.digest import digest
 
-HOSTS: dict[str, ModuleType] = {module.NAME: module for module in (claude_code, opencode, codex)}
+HOSTS: dict[str, Host] = {host.name: host for host in (claude_code.HOST, opencode.HOST, codex.HOST, *cards.HOSTS)}
 WAIT = 10.0
 """Seconds for which an installation waits for another one of the same person."""
 _BARE = ("", "{}")
@@ -42,17 +43,14 @@ class Plan(Value):
     def is_needed(self) -> bool:
         return any(change.kind != "unchanged" for change in self.changes)
 
-    def difference(self) -> str:
-        return changes.difference(self.changes, self.shown)
+    def differences(self) -> dict[str, str]:
+        """What would change, by file."""
+        return {change.path: changes.difference([change], self.shown) for change in self.changes}
 
 
 def present(at: Setting, on_path: Callable[[str], object]) -> list[str]:
     """The hosts that a project or person works with: their traces, or for a person also their programs."""
-    return [
-        name
-        for name, module in HOSTS.items()
-        if any(map(os.path.lexists, module.traces(at))) or on_path(module.PROGRAM)
-    ]
+    return [host.name for host in HOSTS.values() if any(map(os.path.lexists, host.traces(at))) or on_path(host.program)]
 
 
 def carry_out(plan: Plan) -> None:
@@ -72,7 +70,8 @@ def carry_out(plan: Plan) -> None:
 
 def leftovers(host: str, at: Setting) -> list[str]:
     """What an installation that was killed left beside the files of a host."""
-    return [path for file in HOSTS[host].files(at) if os.path.lexists(path := unfinished(file.path))]
+    paths = (unfinished(changes.followed(file.path)) for file in HOSTS[host].files(at))
+    return [path for path in paths if os.path.lexists(path)]
 
 
 def is_known(host: str, at: Setting, data_dir: str) -> bool:
@@ -114,42 +113,48 @@ def name_of(path: str, at: Setting) -> str:
     return path
 
 
-def planned(host: str, at: Setting, data_dir: str, *, is_removal: bool = False) -> Plan:
-    """What installing in a host, or removing it from there, has to change."""
+def planned(host: str, at: Setting, data_dir: str, *, is_removal: bool = False, gone: Collection[str] = ()) -> Plan:
+    """What installing in a host, or removing it from there, has to change. What another host has in common with it
+    stays for that one, unless it is `gone` by then.
+    """
     known_at = _known_at(host, at, data_dir)
     known = record.read(known_at)
     within = "" if at.is_user else os.path.realpath(at.base)
-    files = HOSTS[host].files(at)
-    shown = {file.path: name_of(file.path, at) for file in files}
+    others = _others({host, *gone}, at, data_dir)
+    shown: dict[str, str] = {}
     found: list[Change] = []
     kept: dict[str, Kept] = {}
     said: list[str] = []
-    for file in files:
-        name = shown[file.path]
+    for file in HOSTS[host].files(at):
+        name = name_of(file.path, at)
         now = changes.look(file.path, name, within)
+        shown[now.path] = name
         is_others = _is_changed_by_others(file, now, known)
         if is_others:
             said.append(f"{name} was changed since it was put there, and stays as it is")
-        else:
+        elif not is_removal or now.path not in others:
             after = _before(file, now, known, name) if is_removal else _put(file, now, said, name)
-            now = now.replace(after=after)
+            now = now.replace(after=after, mode=now.mode or file.mode)
         found.append(now)
-        if is_others and file.path in known.files:
-            kept[file.path] = known.files[file.path]
+        if is_others and now.path in known.files:
+            kept[now.path] = known.files[now.path]
         elif not is_removal and now.after is not None:
-            before = _before(file, now, known, name)
+            before = _before(file, now, others.get(now.path, known), name)
             if before != now.after:
-                kept[file.path] = Kept(before, digest(now.after))
+                kept[now.path] = Kept(before, digest(now.after))
     for path in known.files.keys() - shown.keys():
         shown[path] = name_of(path, at)
         left = _left_over(path, known, shown[path], said)
         found.append(left)
         if left.kind == "unchanged" and left.before is not None:
             kept[path] = known.files[path]
-    asks = HOSTS[host].ASKS
+    asks = HOSTS[host].asks
     if asks and not is_removal and any(change.kind != "unchanged" for change in found):
         said.append(asks)
-    made = changes.missing_folders(change.path for change in found if change.after is not None)
+    used = [change.path for change in found if change.after is not None]
+    made = changes.missing_folders(used)
+    shared = dict.fromkeys(folder for other in others.values() for folder in other.folders)
+    made += [folder for folder in shared if any(path.startswith(os.path.join(folder, "")) for path in used)]
     keeps = Record(kept, tuple(dict.fromkeys((*known.folders, *made))))
     written = {change.path: digest(change.before) for change in found if change.before not in (None, change.after)}
     begun = {path: one.replace(since=written.get(path, "")) for path, one in kept.items()}
@@ -160,6 +165,18 @@ def planned(host: str, at: Setting, data_dir: str, *, is_removal: bool = False) 
 def _known_at(host: str, at: Setting, data_dir: str) -> str:
     """Where the record is. A person may have several folders of a host, each of which is an installation."""
     return record.place(data_dir, host, at.scope, HOSTS[host].traces(at)[0] if at.is_user else at.base)
+
+
+def _others(but: Collection[str], at: Setting, data_dir: str) -> dict[str, Record]:
+    """What is known of the files of other hosts that are installed as well."""
+    found: dict[str, Record] = {}
+    for other in HOSTS.keys() - but:
+        try:
+            known = record.read(_known_at(other, at, data_dir))
+        except Broken:  # which is told where that host is meant
+            continue
+        found |= dict.fromkeys(known.files, known)
+    return found
 
 
 def _left_over(path: str, known: Record, name: str, said: list[str]) -> Change:
@@ -183,8 +200,8 @@ def _before(file: File, now: Change, known: Record, name: str) -> bytes | None:
     """What the file would hold without us: as it was found at first, or as others have made it since."""
     if now.before is None:
         return None
-    if known.is_untouched(file.path, now.before):
-        return known.files[file.path].before
+    if known.is_untouched(now.path, now.before):
+        return known.files[now.path].before
     text = before = changes.text_of(now.before, name)
     if not text.strip():
         return now.before
@@ -192,7 +209,7 @@ def _before(file: File, now: Change, known: Record, name: str) -> bytes | None:
         text = part.take(text, name)
     if text == before:
         return now.before
-    was_made = file.path in known.files and known.files[file.path].before is None
+    was_made = now.path in known.files and known.files[now.path].before is None
     if not text or (was_made and text.strip() in _BARE):
         return None
     return changes.bytes_of(text, now.before)
@@ -200,8 +217,8 @@ def _before(file: File, now: Change, known: Record, name: str) -> bytes | None:
 
 def _is_changed_by_others(file: File, now: Change, known: Record) -> bool:
     """A file that is all ours and was edited: an edit is somebody's work, whatever it was made of."""
-    ours = file.path in known.files and any(isinstance(part, Whole) for part in file.parts)
-    return ours and now.before is not None and not known.is_untouched(file.path, now.before)
+    ours = now.path in known.files and any(isinstance(part, Whole) for part in file.parts)
+    return ours and now.before is not None and not known.is_untouched(now.path, now.before)
 
 
 def _read(file: File, now: Change, name: str) -> str:

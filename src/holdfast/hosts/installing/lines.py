@@ -5,36 +5,52 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from _collections_abc import Sequence
 
 _HOOKS = "/holdfast/surfaces/hooks/run.py"
 _STATUS = "statusline"
 _TOOLSET = "--toolset"
+LAUNCHER = "holdfast-hook"
+"""The program that comes with Holdfast for settings that many machines share. It is found on the path."""
+_GUARDED = f"command -v {LAUNCHER} >/dev/null && exec {LAUNCHER}; echo '"
+_ABSENT = (
+    f"Holdfast does not guard this session: {LAUNCHER} is not on PATH. Install Holdfast, or add its bin folder to PATH."
+)
 
 
-def hook_words() -> list[str]:
-    """The hook itself, with the interpreter of this installation and nothing else loaded."""
+def hook_words(*, shared: bool = False) -> list[str]:
+    """The hook itself: by its launcher, or with the interpreter of this installation and nothing else loaded."""
+    if shared:
+        return [LAUNCHER]
     package = os.path.abspath(__file__).rsplit("/", 3)[0]
     return [sys.executable, "-I", "-S", package + _HOOKS.removeprefix("/holdfast")]
 
 
-def status_words() -> list[str]:
-    return [*hook_words(), _STATUS]
+def status_words(*, shared: bool = False) -> list[str]:
+    return [*hook_words(shared=shared), _STATUS]
 
 
-def server_words() -> list[str]:
+def server_words(*, shared: bool = False) -> list[str]:
     """The server. A host starts it in the project, whose own files must not be taken for modules."""
-    return [sys.executable, "-P", "-m", "holdfast", "mcp"]
+    return ["holdfast", "mcp"] if shared else [sys.executable, "-P", "-m", "holdfast", "mcp"]
+
+
+def line_of(words: Sequence[str]) -> str:
+    """What a host hands to a shell. Where the launcher is not on the path, the host's person is told."""
+    if list(words) != [LAUNCHER]:
+        return shlex.join(words)
+    return f'{_GUARDED}{{"systemMessage":"{_ABSENT}"}}\''
 
 
 def is_hook(command: object) -> bool:
     """Whether a line is ours and nothing else: somebody's own line around it stays theirs."""
     words = _words(command)
-    return _is_fast(words) or _is_typed(words, "hook")
+    return _is_fast(words) or _is_typed(words, "hook") or words == [LAUNCHER] or _is_guarded(command)
 
 
 def is_status(command: object) -> bool:
     words = _words(command)
-    return (words[-1:] == [_STATUS] and _is_fast(words[:-1])) or _is_typed(words, _STATUS)
+    return (words[-1:] == [_STATUS] and (_is_fast(words[:-1]) or words[:-1] == [LAUNCHER])) or _is_typed(words, _STATUS)
 
 
 def toolset(words: list[str]) -> list[str]:
@@ -49,12 +65,21 @@ def is_server(words: list[str]) -> bool:
     theirs.
     """
     words = words[: len(words) - len(toolset(words))]
+    if words == server_words(shared=True):
+        return True
     return words[-3:] == ["-m", "holdfast", "mcp"] and words[1:-3] in ([], ["-P"]) and os.path.isabs(words[0])
 
 
-def is_portable(command: object) -> bool:
-    """`holdfast hook`, for settings that many machines share: it holds whatever is installed where."""
+def is_typed(command: object) -> bool:
+    """`holdfast hook`, which somebody wrote by hand: it works on every machine."""
     return _words(command)[:1] == ["holdfast"]
+
+
+def _is_guarded(command: object) -> bool:
+    """Our line for shared settings, whatever it says where the launcher is missing."""
+    if not isinstance(command, str) or not command.startswith(_GUARDED):
+        return False
+    return command.endswith("'") and command.count("'") == 2
 
 
 def _is_fast(words: list[str]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts.installing import claude_code, team, texts
+from holdfast.hosts.installing.host import Host
 from holdfast.hosts.installing.parts import Entry, Plugin
 from holdfast.hosts.installing.setting import File, Setting
 
-NAME = PROGRAM = "opencode"
-ASKS = ""
+NAME = "opencode"
 _CONFIGS = ("opencode.jsonc", "opencode.json")
 
 
@@ -35,3 +35,6 @@ def _config(at: Setting) -> str:
     folder = at.opencode if at.is_user else at.base
     paths = [os.path.join(folder, name) for name in _CONFIGS]
     return next((path for path in paths if os.path.lexists(path)), paths[-1])
+
+
+HOST = Host(NAME, NAME, files, traces)

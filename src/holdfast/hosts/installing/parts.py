@@ -13,6 +13,8 @@ MARK = "holdfast: put here by holdfast install"
 """Files that are all ours carry it, so that nobody's own file of the same name is taken for one."""
 TIMEOUT = 10
 """Seconds that a host gives a hook, which gives up by itself long before."""
+AT_THE_END = 3
+"""The same at the end of a session: Codex allows no more."""
 
 
 class Part:
@@ -34,50 +36,98 @@ class Part:
 
 
 class Hooks(Part):
-    """Our line at every event, in the form that Claude Code and Codex share: groups of hooks below each event."""
+    """Our line at every event, in the form that Claude Code and most others share: groups of hooks below each event.
+
+    `second` is how the host counts a second of the time that a hook has.
+    """
 
     about, nothing = "hooks", "{}\n"
+    key, time = "command", "timeout"
 
-    def __init__(self, line: str, events: dict[str, str]) -> None:
-        self.line, self.events = line, events
+    def __init__(self, line: str, events: Mapping[str, str], *, second: int = 1, comments: bool = False) -> None:
+        self.line, self.events, self.second, self.comments = line, events, second, comments
 
     def put(self, text: str, name: str, said: list[str]) -> str:
-        document = Document(text, name)
+        document = self._read(text, name)
         for event, matcher in self.events.items():
             document = self._at(document, event, matcher)
         return document.text
 
     def _at(self, document: Document, event: str, matcher: str) -> Document:
-        ours = list(_ours(document, event))
-        for group, number in reversed(ours[1:]):
-            document = document.take(("hooks", event, group, "hooks", number))
-        if ours:
-            path = ("hooks", event, ours[0][0], "hooks", ours[0][1], "command")
-            there = document.value(*path)
-            return document if there == self.line or lines.is_portable(there) else document.put(path, self.line)
-        hook = {"type": "command", "command": self.line, "timeout": TIMEOUT}
-        entry = {**({"matcher": matcher} if matcher else {}), "hooks": [hook]}
-        return document.append(("hooks", event), entry)
+        ours = self._ours(document, event)
+        for place in reversed(ours[1:]):
+            document = document.take(("hooks", event, *place))
+        if not ours:
+            seconds = AT_THE_END if event.lower() == "sessionend" else TIMEOUT
+            hook = {"type": "command", self.key: self.line, self.time: seconds * self.second}
+            return document.append(("hooks", event), self._entry(hook, matcher))
+        place = ("hooks", event, *ours[0])
+        there = document.value(*place, self.key)
+        return document if there == self.line or lines.is_typed(there) else document.put((*place, self.key), self.line)
+
+    def _entry(self, hook: dict[str, Any], matcher: str) -> dict[str, Any]:
+        return {**({"matcher": matcher} if matcher else {}), "hooks": [hook]}
 
     def take(self, text: str, name: str) -> str:
-        document = Document(text, name)
+        document = self._read(text, name)
         for event in list(_object(document.value("hooks"))):
-            for group, number in reversed(list(_ours(document, event))):
-                if len(document.value("hooks", event, group, "hooks")) == 1:
-                    document = document.take(("hooks", event, group))
-                else:
-                    document = document.take(("hooks", event, group, "hooks", number))
+            for place in reversed(self._ours(document, event)):
+                document = document.take(("hooks", event, *self._whole(document, event, place)))
         return document.text
 
+    def _whole(self, document: Document, event: str, place: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What goes with a hook: its group, where nothing else is in it."""
+        return place[:1] if len(document.value("hooks", event, place[0], "hooks")) == 1 else place
+
     def commands(self, text: str, name: str) -> list[str]:
-        document = Document(text, name)
+        document = self._read(text, name)
         events = _object(document.value("hooks"))
         found = [
-            document.value("hooks", event, group, "hooks", number, "command")
+            document.value("hooks", event, *place, self.key)
             for event in events
-            for group, number in _ours(document, event)
+            for place in self._ours(document, event)
         ]
         return list(dict.fromkeys(found))
+
+    def _read(self, text: str, name: str) -> Document:
+        return Document(text, name, comments=self.comments)
+
+    def _ours(self, document: Document, event: str) -> list[tuple[Any, ...]]:
+        """Where our hooks of an event are: the group, and the place in it."""
+        return [
+            (at, "hooks", number)
+            for at, group in enumerate(_groups(document, event))
+            for number, hook in enumerate(_list(_object(group).get("hooks")))
+            if lines.is_hook(_object(hook).get(self.key))
+        ]
+
+
+class FlatHooks(Hooks):
+    """The same in a file with a version, where the hooks of an event stand without groups."""
+
+    def __init__(self, line: str, events: Mapping[str, str], key: str, time: str) -> None:
+        super().__init__(line, events)
+        self.key, self.time = key, time
+
+    def put(self, text: str, name: str, said: list[str]) -> str:
+        document = self._read(text, name)
+        if document.value("version") is None:
+            document = document.put(("version",), 1)
+        return super().put(document.text, name, said)
+
+    def take(self, text: str, name: str) -> str:
+        left = super().take(text, name)
+        return "" if left != text and self._read(left, name).value() == {"version": 1} else left
+
+    def _entry(self, hook: dict[str, Any], matcher: str) -> dict[str, Any]:
+        return {**hook, **({"matcher": matcher} if matcher else {})}
+
+    def _whole(self, document: Document, event: str, place: tuple[Any, ...]) -> tuple[Any, ...]:
+        return place
+
+    def _ours(self, document: Document, event: str) -> list[tuple[Any, ...]]:
+        groups = enumerate(_groups(document, event))
+        return [(at,) for at, hook in groups if lines.is_hook(_object(hook).get(self.key))]
 
 
 class Entry(Part):
@@ -85,6 +135,9 @@ class Entry(Part):
 
     nothing = "{}\n"
     called, by_hand = "server", "holdfast mcp"
+
+    alone = False
+    """Whether the file is there for it alone."""
 
     def __init__(self, about: str, path: tuple[str, ...], value: dict[str, Any], *, comments: bool = False) -> None:
         self.about, self.path, self.value, self.comments = about, path, value, comments
@@ -104,13 +157,18 @@ class Entry(Part):
 
     def take(self, text: str, name: str) -> str:
         document = Document(text, name, comments=self.comments)
-        return document.take(self.path).text if self.is_ours(document.value(*self.path)) else text
+        left = document.take(self.path) if self.is_ours(document.value(*self.path)) else document
+        return "" if self.alone and left is not document and not left.value() else left.text
 
     def commands(self, text: str, name: str) -> list[str]:
         return _started(Document(text, name, comments=self.comments).value(*self.path))
 
     def is_ours(self, there: Any) -> bool:
         return _is_our_server(there)
+
+
+class OwnEntry(Entry):
+    alone = True
 
 
 class StatusLine(Entry):
@@ -123,7 +181,7 @@ class StatusLine(Entry):
 
     def put(self, text: str, name: str, said: list[str]) -> str:
         there = Document(text, name).value(*self.path)
-        is_shared = self.is_ours(there) and lines.is_portable(there["command"])
+        is_shared = self.is_ours(there) and lines.is_typed(there["command"])
         return text if is_shared else super().put(text, name, said)
 
     def commands(self, text: str, name: str) -> list[str]:
@@ -177,18 +235,18 @@ class Whole(Part):
 
 
 class Plugin(Whole):
-    """A program of ours that the host loads, and that runs a hook."""
+    """A program of ours that the host loads or starts, and that runs a hook."""
 
-    def __init__(self, text: str, hook: str) -> None:
-        super().__init__("plugin", text)
+    def __init__(self, text: str, hook: str, about: str = "plugin") -> None:
+        super().__init__(about, text)
         self.hook = hook
 
     def commands(self, text: str, name: str) -> list[str]:
         return [self.hook] if text == self.text else []
 
 
-def _ours(document: Document, event: str) -> list[tuple[int, int]]:
-    """Where our hooks of an event are: the group, and the place in it."""
+def _groups(document: Document, event: str) -> list[Any]:
+    """What stands below an event."""
     hooks = document.find("hooks")
     if hooks is not None and hooks.kind != "{":
         raise document.mistake(hooks.start, "hooks is no object")
@@ -197,12 +255,7 @@ def _ours(document: Document, event: str) -> list[tuple[int, int]]:
         return []
     if groups.kind != "[":
         raise document.mistake(groups.start, f"hooks.{event} is no list")
-    return [
-        (at, number)
-        for at, group in enumerate(groups.value)
-        for number, hook in enumerate(_list(_object(group).get("hooks")))
-        if lines.is_hook(_object(hook).get("command"))
-    ]
+    return list(groups.value)
 
 
 def _server(there: Any) -> list[str]:
@@ -223,9 +276,9 @@ def _is_our_server(there: Any) -> bool:
 
 
 def _started(there: Any) -> list[str]:
-    """The line of a server that is ours, or that many machines share."""
+    """The line of a server that is ours."""
     words = _server(there)
-    return [shlex.join(words)] if lines.is_server(words) or words == ["holdfast", "mcp"] else []
+    return [shlex.join(words)] if lines.is_server(words) else []
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
+from _collections_abc import Mapping
 
 from holdfast.core.value import Value
 from holdfast.hosts.installing import lines
@@ -15,7 +15,9 @@ SCOPES = (PROJECT, USER)
 
 
 class Setting(Value):
-    """`base` is the project's folder, or the person's. Lines are those of this installation."""
+    """`base` is the project's folder, or the person's. A person's lines name the interpreter of this installation, and
+    those of a project, which others may share, programs on the path.
+    """
 
     scope: str
     base: str
@@ -23,6 +25,8 @@ class Setting(Value):
     """Claude Code's own folder of the person."""
     opencode: str
     codex: str
+    folders: Mapping[str, str] = {}
+    """Those of the other hosts, by name."""
     home: str = ""
     root: str = ""
     """The project whose own texts take the place of shipped ones; empty for a person."""
@@ -38,7 +42,7 @@ class Setting(Value):
 
     @property
     def hook_line(self) -> str:
-        return shlex.join(self.hook)
+        return lines.line_of(self.hook)
 
 
 class File(Value):
@@ -46,6 +50,8 @@ class File(Value):
 
     path: str
     parts: tuple[Part, ...]
+    mode: int = 0
+    """Of a new one; 0 for the usual one of this person."""
 
     @property
     def nothing(self) -> str:
@@ -53,6 +59,7 @@ class File(Value):
 
 
 def setting(settings: Settings, scope: str, worktree: str, root: str = "", *, team: bool = True) -> Setting:
+    shared = scope == PROJECT
     return Setting(
         scope=scope,
         base=settings.home if scope == USER else worktree,
@@ -62,7 +69,8 @@ def setting(settings: Settings, scope: str, worktree: str, root: str = "", *, te
         claude=settings.claude_dir,
         opencode=os.path.join(settings.config_dir, "opencode"),
         codex=settings.codex_dir,
-        hook=tuple(lines.hook_words()),
-        status=tuple(lines.status_words()),
-        server=tuple(lines.server_words()),
+        folders=settings.host_dirs,
+        hook=tuple(lines.hook_words(shared=shared)),
+        status=tuple(lines.status_words(shared=shared)),
+        server=tuple(lines.server_words(shared=shared)),
     )

@@ -31,6 +31,19 @@ def plugin(hook: list[str]) -> str:
     return _read("holdfast.js").replace('["holdfast", "hook"]', json.dumps(hook, ensure_ascii=False))
 
 
+def split(text: str) -> tuple[dict[str, str], str]:
+    """The front matter of a text, and what stands behind it."""
+    lines = text.splitlines(keepends=True)
+    end = lines.index("---\n", 1)
+    pairs = (line.partition(": ") for line in lines[1:end])
+    return {key: value.strip() for key, _, value in pairs}, "".join(lines[end + 1 :])
+
+
+def quoted(text: str) -> str:
+    """A text as a value of TOML or YAML."""
+    return json.dumps(text, ensure_ascii=False)
+
+
 def without(text: str, *keys: str) -> str:
     """A text with front matter, without what another host does not know of it."""
     lines = text.splitlines(keepends=True)

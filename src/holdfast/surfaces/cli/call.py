@@ -6,14 +6,14 @@ import os
 import sys
 from _collections_abc import Callable, Mapping, Sequence
 
-from holdfast.core import lifecycle, queries
+from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.briefing import SESSION
 from holdfast.core.naming import READ
 from holdfast.core.remedy import Remedy, Scope, told
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, Trouble, UsageError
 from holdfast.machine import settings as settings_
-from holdfast.plain.terminal import Style, escape, paint, to_ascii, wants_colour, write
+from holdfast.plain.terminal import Style, escape, fold, paint, to_ascii, wants_colour, width_of, write
 from holdfast.surfaces.cli.grammar import Command
 
 TYPE_CHECKING = False
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _ASCII = {"✅": "[x]", "🔄": "[>]", "⏳": "[ ]", "⛔": "[!]", "❌": "[-]", "📂 ": "", "⚠️": "!", "━": "-"}
 
 
+_LINE = 4096
+"""As much as a terminal hands over of one line."""
 _BRIEFED = ("status", "resume-packet")
 """Commands whose answer has the alerts in it."""
 
@@ -59,8 +61,13 @@ class Call:
         return self.settings.actor.kind == "human"
 
     @property
+    def is_shown(self) -> bool:
+        """Whether the answer goes to a terminal, and not to a file or another program."""
+        return sys.stdout.isatty()
+
+    @property
     def width(self) -> int:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80 if sys.stdout.isatty() else 80
+        return width_of(sys.stdout, os.environ) or 80
 
     @property
     def project(self) -> Project:
@@ -90,7 +97,7 @@ class Call:
         """What the command calls its workflow, by its first word or by `-w`; empty where it names none."""
         word, slug = self.args.workflow or "", str(getattr(self.args, "slug", "") or "")
         if word and slug and word != slug:
-            from holdfast.core import refusals, remedies
+            from holdfast.core import refusals
 
             said = f"holdfast {self.command.name}: {slug[:80]!r} and -w {word[:80]!r} name two workflows"
             raise refusals.misused(said, remedies.usage(self.command.name))
@@ -101,7 +108,6 @@ class Call:
         slug = str(getattr(self.args, "slug", "") or "")
         if not slug or slug == found.id or found.state.ulid.startswith(slug.upper()):
             return
-        from holdfast.core import remedies
         from holdfast.errors import NotFound
 
         said = f"there is no workflow {slug[:80]!r} here, but {found.id}"
@@ -184,7 +190,7 @@ class Call:
             changes = changes if self.command.name == "status" else []
         news = [*changes, *news]
         first = "".join(f"{self.style.red(f'⚠ {escape(one)}')}\n" for one in news)
-        said = first + said + self.redacted_line()
+        said = fold(first + said + self.redacted_line(), width_of(sys.stdout, os.environ))
         write(said if self.unicode else to_ascii(said))
 
     def write_json(self, data: Mapping[str, Any]) -> None:
@@ -254,7 +260,8 @@ class Call:
         why = first.message.partition(" failed: ")[2] if first else ""
         is_told = bool(why) and why in said
         if first is None:
-            return f"{said} · {self.style.green('all steps are done')}"
+            finished = self.style.dim(f"({remedies.listing(True)})")
+            return f"{said} · {self.style.green('all steps are done')}  {finished}"
         if brief.step is None:
             what = f" · {first.message}"
         elif brief.step == path and (first.kind in lifecycle.STUCK or (told and brief.ready)):
@@ -309,6 +316,10 @@ class Call:
         """Shows something and asks for one of a few words; anything else is none of them."""
         said = self._asked(lambda person: person.ask(f"{text}[{'/'.join(among)}] ").strip())
         return said if said in among else ""
+
+    def ask_line(self, question: str) -> str:
+        """One line that a person types; empty where they type nothing."""
+        return self._asked(lambda person: person.ask(question, _LINE)).strip()
 
     def _asked(self, asking: Callable[[Person], Answer]) -> Answer:
         assert self.settings.person is not None

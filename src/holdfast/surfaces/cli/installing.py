@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from holdfast.core import remedies
-from holdfast.core.remedy import one_of
-from holdfast.errors import NotFound, UsageError
+from holdfast.core.remedy import described, one_of
+from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine import place as places
 from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from holdfast.hosts.installing.installation import Plan
     from holdfast.hosts.installing.setting import Setting
 
@@ -19,30 +21,28 @@ _FOLDERS = ("commands", "agents", "skills")
 _DONE = {"created": "wrote", "changed": "changed", "removed": "removed"}
 
 
-def install(call: Call) -> None:
+def install(call: Call) -> int:
     from shutil import which
 
     from holdfast.hosts.installing import installation
 
     at = _setting(call, team=not call.args.no_team)
-    hosts = [_host(call)] if call.args.host else installation.present(at, which)
+    hosts = [_host(call)] if call.args.host is not None else installation.present(at, which)
     if not hosts:
         way = remedies.named("install", {"host": one_of(*installation.HOSTS)}, text="name one")
         raise NotFound("no_host", "no agent host was found here", remedy=way)
-    plans = [installation.planned(host, at, call.settings.data_dir) for host in hosts]
-    _carried_out(call, plans, "it is there already")
+    return _carried_out(call, hosts, at, "it is there already")
 
 
-def uninstall(call: Call) -> None:
+def uninstall(call: Call) -> int:
     """A person's: an agent that a hook restricts must not be able to remove the hook."""
     from holdfast.hosts.installing import installation
 
     at = _setting(call)
-    hosts = [_host(call)] if call.args.host else list(installation.HOSTS)
-    plans = [installation.planned(host, at, call.settings.data_dir, is_removal=True) for host in hosts]
+    hosts = [_host(call)] if call.args.host is not None else list(installation.HOSTS)
     if not call.args.dry_run:
         call.settings.require_person("remove Holdfast from an agent host", remedies.named("uninstall"))
-    _carried_out(call, plans, "it is not there")
+    return _carried_out(call, hosts, at, "it is not there", is_removal=True)
 
 
 def answered(call: Call) -> int:
@@ -78,22 +78,41 @@ def _host(call: Call) -> str:
     raise UsageError("bad_host", said, remedy=remedies.named(call.command.name, {"host": one_of(*HOSTS)}), facts=facts)
 
 
-def _carried_out(call: Call, plans: list[Plan], nothing: str) -> None:
-    """All of it is worked out by now: what is wrong with one file has kept every other as it is."""
+def _carried_out(call: Call, hosts: list[str], at: Setting, nothing: str, *, is_removal: bool = False) -> int:
+    """One host after the other, as two may have a file in common. What is wrong with one does not stop the others."""
     from holdfast.hosts.installing import installation
 
-    if not call.args.dry_run:
-        if call.args.scope == "project":
-            call.project.wired.require_writable()
-        for plan in plans:
-            installation.carry_out(plan)
-    files = {p.host: [{"path": p.shown[c.path], "change": c.kind} for c in p.changes] for p in plans}
-    rows = [{"host": plan.host, "files": files[plan.host], "said": list(plan.said)} for plan in plans]
-    diff = "".join(plan.difference() for plan in plans) if call.args.dry_run else ""
+    if not call.args.dry_run and call.args.scope == "project":
+        call.project.wired.require_writable()
+    rows: list[dict[str, Any]] = []
+    said, shown, code = [], dict[str, str](), 0
+    for number, host in enumerate(hosts):
+        try:
+            gone = hosts[:number] if is_removal else ()
+            plan = installation.planned(host, at, call.settings.data_dir, is_removal=is_removal, gone=gone)
+            if not call.args.dry_run:
+                installation.carry_out(plan)
+        except HoldfastError as wrong:
+            if len(hosts) == 1:
+                raise
+            code = code or wrong.exit_code
+            rows.append({"host": host, "files": [], "said": [], **described(wrong, call.scope())})
+            said.append(call.style.red(f"✗ {host}: {escape(wrong.message)}"))
+            said += [f"  → {escape(call.told(wrong.remedies))}"] if wrong.remedies else []
+            continue
+        changed = [{"path": plan.shown[change.path], "change": change.kind} for change in plan.changes]
+        rows.append({"host": host, "files": changed, "said": list(plan.said)})
+        if plan.is_needed or plan.said or not is_removal or len(hosts) == 1:
+            said += _lines(call, plan, nothing)
+        if call.args.dry_run:
+            shown |= {path: text for path, text in plan.differences().items() if text and path not in shown}
+    said = said or [call.ok(f"none of {len(hosts)} hosts: {nothing}")]
+    diff = "".join(shown.values())
     data = {"scope": call.args.scope, "dry_run": call.args.dry_run, "hosts": rows}
-    said = "\n".join(line for plan in plans for line in _lines(call, plan, nothing))
-    shown = escape(diff, lines=True) if diff else ""
-    call.answer({**data, **({"diff": diff} if call.args.dry_run else {})}, shown if diff else said)
+    call.answer(
+        {**data, **({"diff": diff} if call.args.dry_run else {})}, escape(diff, lines=True) if diff else "\n".join(said)
+    )
+    return code
 
 
 def _lines(call: Call, plan: Plan, nothing: str) -> list[str]:

@@ -27,11 +27,30 @@ _OBJECTS = 100_000
 def entry() -> NoReturn:
     """What the `holdfast` script calls. Everything is imported below, where an interruption is told in a sentence."""
     gc.set_threshold(_OBJECTS)
+    _open_closed()
     try:
-        code = main(sys.argv[1:])
+        code = _hooked() if sys.argv[1:] == ["hook"] else main(sys.argv[1:])
     except KeyboardInterrupt:
         code = _interrupted()
     _end(code)
+
+
+def _hooked() -> int:
+    """A host runs this on every call of a tool, so nothing else is loaded for it."""
+    from holdfast.surfaces.hooks import quick
+
+    return quick.main()
+
+
+def _open_closed() -> None:
+    """Puts the null device where a standard stream is closed: no file that is opened later may take its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False, encoding="utf-8"))  # noqa: SIM115
 
 
 def _end(code: int) -> NoReturn:
@@ -191,7 +210,7 @@ def _report(
 
         write(pretty({**({"notice": list(news)} if news else {}), **remedy.described(error, where)}))
         return error.exit_code
-    from holdfast.plain.terminal import Style, escape, to_ascii, wants_colour
+    from holdfast.plain.terminal import Style, escape, fold, to_ascii, wants_colour, width_of
 
     style = Style(wants_colour(sys.stderr.isatty(), os.environ))
     text = "".join(f"{style.red(f'⚠ {escape(one)}')}\n" for one in news)
@@ -203,6 +222,7 @@ def _report(
         each = [own] if len(remedy.told(own, where.replace(person=True))) < _LONG else [(one,) for one in own]
         for ways in each:
             text += f"{style.dim('for a person:')} {escape(remedy.told(ways, where.replace(person=True)))}\n"
+    text = fold(text, width_of(sys.stderr, os.environ))
     utf8 = (sys.stderr.encoding or "").lower().replace("-", "") == "utf8"
     sys.stdout.flush()
     sys.stderr.write(text if utf8 else to_ascii(text))

@@ -16,6 +16,7 @@ _HEAD = "Holdfast keeps the state of AI agents' workflows, and enforces their ga
 _BEGIN = """
 To begin
   holdfast demo                        watch a demonstration
+  holdfast init                        look at this project and set it up
   holdfast start dev features/NAME.md  the tasks of a feature file
   holdfast start tdd "TEXT"            one task: failing test, work, commit
   holdfast start feature "TITLE"       a feature in phases, with reviews
@@ -28,13 +29,16 @@ _WIDE = 34
 _MORE = {
     "start": """
 For example
-  holdfast start dev features/NAME.md       the tasks of a feature file, or of a folder of them
-  holdfast start tdd "TEXT"                 one task: a test that fails, the work, tidying up, a commit
-  holdfast workflows                        every workflow that can be started
-  holdfast workflows check FILE             what is read in a feature file or task document
+  holdfast start dev features/NAME.md  the tasks of a feature file, or a folder
+  holdfast start tdd "TEXT"            one task: failing test, work, commit
+  holdfast workflows                   every workflow that can be started
+  holdfast workflows check FILE        what is read in a feature file
 """,
 }
 _FOOT = """
+Which of resume, continue, reopen, reset, restore, recover, revalidate and
+unblock to use: docs/how-to/continue.md.
+
 STEP is a number, an id, or a path such as build/2. Every command takes --json
 and --as ROLE; -w ID picks the workflow. Exit codes: 0 done, 2 wrong usage,
 3 refused by a rule, 4 not found, 5 conflict, 6 broken data, 1 anything else.

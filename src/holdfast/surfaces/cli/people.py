@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.gates import policy
+from holdfast.core.names import optional_text
 from holdfast.core.remedy import Blank
 from holdfast.core.value import Any
-from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.plain.terminal import escape
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces import approving, handed
-from holdfast.surfaces.cli import confirming
+from holdfast.surfaces.cli import confirming, paging
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
 
 _MOST = 30
 """How many files are shown to a person; the rest is counted."""
+_FEEDBACK = 20_000
+_NOTHING = "[Enter: nothing]"
+"""Stands at the end of the question for feedback."""
 
 
 def submit(call: Call) -> None:
@@ -71,7 +76,8 @@ def _waiting(workflow: Workflow) -> str:
 def _payload(call: Call, workflow: Workflow, path: str, modifications: dict[str, Any]) -> None:
     said = workflow.signing_payload(path, call.args.variant, modifications)
     if call.args.json:
-        call.write_json({"payload": said.decode()})
+        whole = workflow.facts().hand_ins.get(path)
+        call.write_json({"payload": said.decode(), **({"files": list(whole.files)} if whole and whole.files else {})})
     else:
         sys.stdout.buffer.write(said)
         sys.stdout.buffer.flush()
@@ -98,23 +104,56 @@ def _confirm(call: Call, workflow: Workflow, path: str) -> None:
     if not approving.is_ready(workflow, path):
         return
     shown = approving.hashes(workflow, path)
-    if not call.ask(_picture(call, workflow, path, shown), f"Approve {path}?", default=call.args.yes):
+    pager = [] if call.args.no_pager else paging.pager(os.environ)
+    text = _picture(call, workflow, path, shown, whole=bool(pager))
+    if pager and paging.is_long(text):
+        paging.show(text, pager)
+        text = ""
+    if not call.ask(text, f"Approve {path}?", default=call.args.yes):
         raise approving.declined(path)
     if approving.hashes(workflow, path) != shown:
         raise refusals.changed_meanwhile(path)
 
 
-def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str]) -> str:
+def reject(call: Call) -> None:
+    """A person is asked what should be different, and sees what comes of it; for others it is as they typed it."""
+    workflow, path = call.step()
+    feedback, modifications = call.args.feedback or "", pairs(call.args.values)
+    status = workflow.state.step(path).status
+    is_asked = status == lifecycle.PENDING and approving.is_ready(workflow, path)
+    if call.is_person and (is_asked or lifecycle.allows(status, "rejected")):
+        workflow.require_decidable()
+        if not (feedback or modifications):
+            feedback = call.ask_line(f"What should be different in {path}? {_NOTHING} ")
+            optional_text(feedback, "feedback", _FEEDBACK)
+        if not call.ask(f"{_consequence(workflow, path, feedback, modifications)}\n", f"Reject {path}?", default=True):
+            said = f"{path} was not rejected"
+            raise HoldfastError("declined", said, remedy=remedies.status(), facts={"step": path})
+    workflow.reject(path, feedback, modifications, **call.how())
+    call.changed(workflow, path)
+
+
+def _consequence(workflow: Workflow, path: str, feedback: str, modifications: dict[str, Any]) -> str:
+    """What a rejection does, in a sentence."""
+    step, attempt = workflow.state.plan.step(path), max(1, workflow.state.step(path).attempt)
+    if feedback or modifications:
+        return f"The work on {path} goes on with this feedback, as attempt {attempt + 1}."
+    if any(gate.rejected == "revise" for gate in (step.approval, step.choice) if gate):
+        return f"The work on {path} goes on without feedback, as attempt {attempt + 1}."
+    return f"Without feedback, {path} has failed: holdfast resume --from {path} starts it again."
+
+
+def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str], *, whole: bool) -> str:
     state, style = workflow.state, call.style
     step, progress = state.plan.step(path), state.step(path)
     where = f"{path}, " if step.label != path else ""
-    out = [f"{style.bold(escape(step.label))} {escape(f'({where}attempt {progress.attempt})')}"]
+    out = [f"{style.bold(escape(step.label))} {escape(f'({where}attempt {max(1, progress.attempt)})')}"]
     names = dict.fromkeys((state.title or state.subject or state.id, state.id))
     out.append(style.dim(escape(" · ".join(names))))
     out += [f"  {escape(line)}" for line in approving.about(workflow, path)]
     if progress.status == lifecycle.ESCALATED:
         out.append(style.yellow(escape(f"escalated: {progress.reason}")))
-    shown = handed.lines(call.project.wired.place, workflow, path, hashes, _MOST)
+    shown = handed.lines(call.project.wired.place, workflow, path, hashes, _MOST, whole=whole)
     out += [f"  {escape(line)}" if line else "" for line in shown]
     out += [f"  {escape(line)}" for line in (*approving.checks(workflow, path), *approving.reviews(workflow, path))]
     out += [f"  ↳ {escape(said[:300])}" for said in progress.feedback[-3:]]

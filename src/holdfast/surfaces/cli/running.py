@@ -130,21 +130,24 @@ def listing(call: Call) -> None:
     args, project = call.args, call.project
     status = args.status or ("" if args.all else "active")
     found = project.list(status=status, type=args.type, session=args.session)
-    rows = [_row(workflow) for workflow in found]
+    rows = [_row(workflow) for workflow in found[: args.limit]]
     lost = project.troubles
     left = _left(call)
     half = [_half_finalized(call, one.state) for one in found if queries.is_half_finalized(one.state)]
     over = [one.id for one in found if queries.to_finalize(one.state) and not queries.is_half_finalized(one.state)]
 
     def text() -> str:
-        shown = render.listing(rows, call.style, call.width, project.wired.world.now())
+        width = call.width if call.is_shown else None
+        shown = render.listing(rows, call.style, width, project.wired.world.now())
+        left_out = len(found) - len(rows)
+        shown += f"… {left_out} more (--limit {len(found)} shows all)\n" if left_out else ""
         return shown + "".join(
             f"\n⚠ {escape(said)}\n"
             for said in (*half, *left, *map(_to_finalize, over), *(f"{one} (holdfast doctor)" for one in lost))
         )
 
     more = {name: said for name, said in (("unreadable", lost), ("interrupted", half), ("leftovers", left)) if said}
-    call.answer({"workflows": rows, "total": len(rows), **more}, text)
+    call.answer({"workflows": rows, "total": len(found), **more}, text)
 
 
 def _half_finalized(call: Call, state: State) -> str:
@@ -155,7 +158,9 @@ def _half_finalized(call: Call, state: State) -> str:
 def _row(workflow: Workflow) -> dict[str, Any]:
     state = workflow.state
     more = {"ulid": state.ulid, "title": state.title, "subject": state.subject, "branch": state.branch}
-    return {**workflow.summary(), "detail": workflow.briefing().status, **more, "session": state.session}
+    brief = workflow.briefing()
+    detail = {"detail": brief.status, "finished_percentage": brief.finished_percent}
+    return {**workflow.summary(), **detail, **more, "session": state.session}
 
 
 def log(call: Call) -> None:

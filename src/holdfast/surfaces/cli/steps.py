@@ -17,14 +17,13 @@ CHECK_FAILED = 3
 
 
 _EVIDENCE = ("passed", "run_by", "exit_code", "duration_ms", "at", "head", "dirty", "detail", "tail")
-_SAID = {"block": "reason", "unblock": "guidance", "skip": "reason", "reject": "feedback", "reopen": "feedback"}
+_SAID = {"block": "reason", "unblock": "guidance", "skip": "reason", "reopen": "feedback"}
 
 
 def move(call: Call) -> None:
     """Commands that only move a step: each is a method of the workflow, with the text that goes with it."""
     (workflow, path), name = call.step(), call.command.name
     said: list[Any] = [getattr(call.args, _SAID[name]) or ""] if name in _SAID else []
-    said += [pairs(call.args.values)] if name == "reject" else []
     getattr(workflow, name)(path, *said, **call.how())
     call.changed(workflow, path)
 

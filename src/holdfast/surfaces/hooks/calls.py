@@ -37,7 +37,7 @@ class Call:
             line = writes.line_of(given)
             self.commands = shell.commands(line)
             self.line = line[: shell.LONGEST] if isinstance(line, str) else " ".join(line)[: shell.LONGEST]
-            found = writes.by_shell(self.commands, folder)
+            found = writes.by_shell(self.commands, writes.folder_of(given, folder))
             self.targets = [target for target in found if target.takes not in ("kept", "stashed")]
             self.risked = {target.by_git for target in found if target.by_git}
             self.drops_stashes = any(target.takes == "stashed" for target in found)

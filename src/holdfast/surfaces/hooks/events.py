@@ -12,7 +12,7 @@ from _collections_abc import Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.briefing import alert_text
-from holdfast.core.packet import keepsake
+from holdfast.core.packet import compaction_summary
 from holdfast.core.packet_parts import clean
 from holdfast.core.remedy import Scope, naming, told, typed
 from holdfast.core.secrets import harmless
@@ -130,7 +130,7 @@ def _before_compaction(project: Project, event: Mapping[str, Any], session: str)
         notes.log(project.root, "PreCompact", failure.message)
         if session:
             notes.leave(project.root, {"event": "PreCompact", "session": session, "trigger": note})
-    return "" if is_codex(event) else keepsake(workflow.briefing())
+    return "" if is_codex(event) else compaction_summary(workflow.briefing())
 
 
 def _with_ends(project: Project, answer: str) -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from holdfast.surfaces.hooks.shell import Command
     from holdfast.surfaces.hooks.writes import Target
 
-_HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "OPENCODE", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT")
+_HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "OPENCODE", "GEMINI_CLI", "QWEN_CODE", "COPILOT_",
+                   "CURSOR_AGENT", "CLINE_ACTIVE")  # fmt: skip
 _WITH_VALUE = ("-w", "--workflow", "--token", "--key", "--as")
 _WORKFLOW = ("-w", "--workflow")
 _UNKNOWN = ("$", "`", "{}")
@@ -37,7 +38,7 @@ _LOOKING_TOOLS = frozenset(
     )
 )
 """Tools of the server that change nothing."""
-_SERVER = "holdfast_"
+_SERVER = "holdfast"
 _SPEAKING_OF_MORE = ("reading", "workflows")
 """These look by themselves, and with another word behind them mean another command."""
 _ABOUT_FILES = ("edit", "write")
@@ -113,7 +114,8 @@ def _of_the_server(tool: str) -> str:
     server, _, name = tool.rpartition("__")
     if server.startswith("mcp__"):
         return name if server.endswith("holdfast") else ""
-    return tool.removeprefix(_SERVER) if tool.startswith(_SERVER) else ""
+    bare = tool.removeprefix("mcp_")
+    return bare[len(_SERVER) + 1 :] if bare.startswith((f"{_SERVER}_", f"{_SERVER}-")) else ""
 
 
 def _spoken(commands: list[Command]) -> Iterator[list[str]]:

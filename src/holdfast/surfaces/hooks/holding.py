@@ -18,11 +18,20 @@ _USERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("XDG_DATA_HOME", ".local/share", ("holdfast",)),
     ("CLAUDE_CONFIG_DIR", ".claude", ("settings.json", "settings.local.json", "plugins")),
     ("CODEX_HOME", ".codex", ("hooks.json", "config.toml")),
+    ("COPILOT_HOME", ".copilot", ("hooks", "settings.json", "config.json", "mcp-config.json")),
+    ("QWEN_HOME", ".qwen", ("settings.json",)),
+    ("CLINE_DIR", ".cline", ("hooks", "data/settings")),
+    ("CONTINUE_GLOBAL_DIR", ".continue", ("settings.json",)),
+    ("GEMINI_CLI_HOME", "", (".gemini/settings.json",)),
+    ("", "", (".cursor/hooks.json", "Documents/Cline/Hooks")),
 )
 """What a person trusts and configures, and by what hosts call the hooks: a variable, a default, what lies there."""
 _PROJECTS = (
     *(".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml"),
     ".opencode/plugins/holdfast.js",
+    *(".gemini/settings.json", ".qwen/settings.json", ".cursor/hooks.json", ".clinerules/hooks", ".cline/hooks"),
+    *(".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json"),
+    *(".continue/settings.json", ".continue/settings.local.json"),
 )
 
 
@@ -40,7 +49,9 @@ def settings(call: Call) -> str:
     if not call.targets:
         return ""
     home = writes.variable("HOME")
-    bases = [(writes.variable(name) or f"{home}/{usual}", inside) for name, usual, inside in _USERS]
+    bases = [
+        ((name and writes.variable(name)) or f"{home}/{usual}".rstrip("/"), inside) for name, usual, inside in _USERS
+    ]
     bases += [(base, _PROJECTS) for base in {call.root, call.worktree} if base]
     for base, inside in ((base, inside) for base, inside in bases if base.startswith("/")):
         for spelled in {base, places.real(base)}:

@@ -28,6 +28,8 @@ _SPACE = " \t\n\r"
 _ACTIVE = b'{"active":['
 _NONE_ACTIVE = _ACTIVE + b"]"
 _LEFT = _NONE_ACTIVE + b',"left"'
+_COPILOT = b"COPILOT_PROJECT_DIR"
+"""Set by a host whose events have the same names, but who expects other answers."""
 _DOCUMENTS = ("workflow-state", "agent-state")
 """What the path of every document of the shipped systems has in it."""
 _ID = frozenset("0123456789abcdef-")
@@ -36,6 +38,7 @@ _TRACES = ("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan")
 
 
 UNREADABLE = "Holdfast: the state of this project cannot be read: holdfast doctor"
+UNGUARDED = "Holdfast could not judge this call, and it was let through: {}. To see why: holdfast doctor"
 
 
 class BadEvent(Exception):
@@ -71,20 +74,25 @@ class Hook:
     def answer(self, data: bytes) -> str:
         """What goes to the host; empty when there is nothing to say."""
         event = parsed(data)
-        name = event.get("hook_event_name") if isinstance(event, dict) else None
-        if not isinstance(name, str):
-            raise BadEvent("it does not say which event it is")
+        if not isinstance(event, dict):
+            raise BadEvent("it is no object")
+        name = event.get("hook_event_name")
+        if isinstance(name, str) and name in REACTIONS and _COPILOT not in posix.environ:
+            return self.react(event, name)
+        from holdfast.surfaces.hooks import foreign
+
+        return foreign.answer(self, event)
+
+    def react(self, event: dict[str, Any], name: str) -> str:
+        """The answer to an event by its name in Claude Code, which has to be one of those below."""
         self.event, self.name = event, name
-        react = _REACTIONS.get(name)
-        if react is None:
-            return ""
         self.stand(event.get("cwd"))
         if self.root and places.kind(f"{places.git_folder(self.worktree)}/holdfast-commit"):
             find_package()
             from holdfast.surfaces.hooks import repository
 
             repository.settle(self.root, name, self.worktree)
-        return react(self) if self.root or name in _ROOTLESS else ""
+        return REACTIONS[name](self) if self.root or name in _ROOTLESS else ""
 
     def text(self, key: str, most: int) -> str:
         """A text of the event, cut to a length; empty when it is none."""
@@ -158,8 +166,11 @@ class Hook:
 
         return events.answer(self.event, self.start)
 
-    def unreadable(self) -> str:
+    def unreadable(self, failure: BaseException) -> str:
         """What a session is told in place of nothing. Said before a compaction, it would end up in the summary."""
+        if self.name == "PreToolUse":
+            told = UNGUARDED.format(f"{type(failure).__name__}: {failure}"[:300])
+            return f'{{"systemMessage":{quoted(told)}}}\n'
         if self.name != "SessionStart" or not self.root:
             return ""
         said = f'"hookEventName":"SessionStart","additionalContext":{quoted(UNREADABLE)}'
@@ -190,7 +201,7 @@ def main(data: bytes | None = None) -> int:
             hook.log(f"the event was not understood: {bad}")
         except BaseException as failure:  # noqa: BLE001 - an error of ours must not stop anybody's work
             if not hook.is_answered and getattr(failure, "code", "") != "lock_timeout":
-                send(hook.unreadable())
+                send(hook.unreadable(failure))
             hook.log(f"{type(failure).__name__}: {failure}")
     except BaseException:  # noqa: BLE001, S110 - nor must one in saying so
         pass
@@ -343,7 +354,7 @@ _NOTED = {  # by event: what a note calls it, what the host calls it, and how mu
     "SessionEnd": (("reason", "reason", 64),),
 }
 _ROOTLESS = ("SessionStart", "PreCompact", "PreToolUse", "PostToolUse")
-_REACTIONS: dict[str, Callable[[Hook], str]] = {
+REACTIONS: dict[str, Callable[[Hook], str]] = {
     "PreToolUse": _before_tool,
     "PostToolUse": _after_tool,
     "UserPromptSubmit": _prompt,

@@ -14,8 +14,14 @@ if __name__ == "__main__":
         folder = folder.rpartition("/")[0]
         sys.modules[name] = type(sys)(name)
         sys.modules[name].__path__ = [folder]
-    if sys.argv[1:] == ["statusline"]:
-        from holdfast.surfaces.hooks.statusline import main
-    else:
-        from holdfast.surfaces.hooks.quick import main
-    posix._exit(main())  # the system closes what is open, sooner than the interpreter would
+    try:
+        if sys.argv[1:] == ["statusline"]:
+            from holdfast.surfaces.hooks.statusline import main
+        else:
+            from holdfast.surfaces.hooks.quick import main
+        code = main()
+    except Exception as failure:  # noqa: BLE001 - a host hides a traceback, and nobody would know
+        said = f"{type(failure).__name__}: {failure}".translate({34: "'", 92: "/", 10: " "})[:300]
+        posix.write(1, f'{{"systemMessage":"Holdfast does not guard this session: {said}"}}\n'.encode())
+        code = 0
+    posix._exit(code)  # the system closes what is open, sooner than the interpreter would

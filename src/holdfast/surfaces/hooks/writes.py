@@ -13,10 +13,16 @@ if TYPE_CHECKING:
     from holdfast.surfaces.hooks.programs import Written
     from holdfast.surfaces.hooks.shell import Command
 
-SHELLS = frozenset(("bash", "shell", "local_shell", "shell_command", "exec_command", "unified_exec"))
+SHELLS = frozenset(
+    (
+        *("bash", "shell", "local_shell", "shell_command", "exec_command", "unified_exec"),
+        *("run_shell_command", "execute_command", "run_commands", "run_terminal_command"),
+    )
+)
 _EDITING = ("write", "edit", "create", "patch", "replace", "delete", "move", "rename")
 _TAKING = ("delete", "move", "rename")
-_PATH_KEYS = ("file_path", "notebook_path", "path", "filePath")
+_PATH_KEYS = ("file_path", "notebook_path", "path", "filePath", "target_file")
+_FOLDER_KEYS = ("dir_path", "directory", "workdir")
 _MOVE_KEYS = ("source", "destination")
 _PATCH_KEYS = ("input", "patch", "command", "patchText")
 _PATCH_MARKS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
@@ -91,6 +97,9 @@ def patched(text: str) -> list[str]:
 
 def line_of(given: dict[str, Any]) -> str | list[str]:
     """What a shell tool is to run: a text, or the words of one command."""
+    several = given.get("commands")
+    if isinstance(several, list):
+        return "\n".join(one for one in several if isinstance(one, str))
     for key in ("command", "cmd"):
         line = given.get(key)
         if isinstance(line, str):
@@ -98,6 +107,12 @@ def line_of(given: dict[str, Any]) -> str | list[str]:
         if isinstance(line, list):
             return [word for word in line if isinstance(word, str)]
     return ""
+
+
+def folder_of(given: dict[str, Any], folder: str) -> str:
+    """Where a shell tool runs its line: in a folder that the call names, else where the agent is."""
+    named = [said for key in _FOLDER_KEYS if isinstance(said := given.get(key), str)]
+    return absolute(named[0], folder) if named and named[0] else folder
 
 
 def by_shell(commands: list[Command], folder: str) -> list[Target]:

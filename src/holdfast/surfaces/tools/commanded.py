@@ -19,7 +19,7 @@ from holdfast.surfaces.cli.table import COMMANDS
 
 
 class ToolCall(Call):
-    """A call of a command whose answer is kept as data. Who calls a tool is at no terminal, whoever they are."""
+    """A call of a command whose answer is kept as data. A caller of a tool never has a terminal."""
 
     def __init__(self, command: Command, args: Parsed, project: Project) -> None:
         self.command, self.args, self._project = command, args, project

@@ -19,7 +19,7 @@ _STEPS = {
     "unblock": ("unblock", "guidance"),
     "skip": ("skip", "reason"),
     "reopen": ("reopen", "feedback"),
-    "iterate": ("task iterate", "reason"),
+    "iterate": ("orchestrator iterate", "reason"),
 }
 """What may be done to a step: the command, and what it calls the reason."""
 _WHOLE = {

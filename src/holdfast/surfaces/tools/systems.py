@@ -40,11 +40,11 @@ def commit_work(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def supervise_task(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    return run(project, "supervise", given)
+    return run(project, "orchestrator supervise", given)
 
 
 def record_milestone(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    return run(project, "milestone", given, create="url" not in given)
+    return run(project, "orchestrator milestone", given, create="url" not in given)
 
 
 def deliver_feature(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ NOTED = "noted"
 TIMES = ("at", "timestamp", "escalated_at")
 """What entries call the time at which something happened; any other field that is a moment counts after these."""
 _SETTLED = (lifecycle.PENDING, lifecycle.WAITING, lifecycle.DONE)
-"""A phase that is there has no feedback to heed any more, whatever its file says."""
+"""A phase that is there has no open feedback, whatever its file says."""
 
 
 def id_of(document: Mapping[str, Any]) -> str:

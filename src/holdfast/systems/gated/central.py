@@ -14,6 +14,7 @@ from stat import S_ISDIR, S_ISLNK, S_ISREG
 
 from holdfast.core import remedies
 from holdfast.core.remedy import shell
+from holdfast.core.state import State
 from holdfast.core.value import Value
 from holdfast.errors import Conflict, HoldfastError, UsageError
 from holdfast.files import links
@@ -115,6 +116,11 @@ def published(base: str, slug: str) -> tuple[str, ...]:
     top = _workspace(slug)
     listed = ((path, _content(base, path)) for path in (*_TABLE, *_drawn(base, top)))
     return tuple(path for path, now in listed if now is not None and now == _content(base, f"{top}/{_own(path)}"))
+
+
+def targets(_: State) -> tuple[str, ...]:
+    """The central docs that publishing may write: files, and the folder of the diagrams."""
+    return (*_TABLE, _DIAGRAMS)
 
 
 def phase_of(source: str) -> str:

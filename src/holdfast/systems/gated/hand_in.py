@@ -9,7 +9,7 @@ import os
 from _collections_abc import Iterator, Mapping
 
 from holdfast import git
-from holdfast.core import lifecycle
+from holdfast.core import gates, lifecycle
 from holdfast.core.facts import HandIn
 from holdfast.core.state import Artifact, State
 from holdfast.documents.lens.fields import object_in
@@ -19,7 +19,7 @@ from holdfast.git import changes as git_changes
 from holdfast.git import own
 from holdfast.git.command import git as run
 from holdfast.git.content import Changed
-from holdfast.machine.place import read_regular
+from holdfast.machine.place import HOME, SHARED, read_regular
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, templates, words, workspace
 from holdfast.systems.seam import team_files
@@ -44,10 +44,10 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
     found = {name: path for name, path in named.items() if os.path.isfile(os.path.join(base, path))}
     found |= {_name(path): path for path in _files(base, f"{words.home(state)}/{phase}") if path not in named.values()}
     parts = {name: (path, *_hashed(wired, os.path.join(base, path))) for name, path in found.items()}
-    told, since, loose, has_code = b"", "", tuple[str, ...](), True
+    told, since, loose, has_code, files = b"", "", tuple[str, ...](), True, tuple[str, ...]()
     if state.plan.step(phase).code:
         rows = changes(wired, state, phase)
-        has_code = bool(rows and (isinstance(rows, Artifact) or rows[1]))
+        has_code = bool(rows and (isinstance(rows, Artifact) or any(not _is_rule(wired, state, p) for p in rows[1])))
         if isinstance(rows, Artifact):
             parts[CODE] = (rows.path, rows.hash, rows.size)
         elif rows:
@@ -55,7 +55,7 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
             if sections:
                 content = _joined(sections)
                 parts[CODE] = (f"{_SINCE}{since[:12]}" if since else "all files", digest(content), len(content))
-                told = content if len(content) <= LARGEST else b""
+                told, files = content if len(content) <= LARGEST else b"", tuple(sorted(sections))
         if state.step(phase).status != lifecycle.DONE:
             loose = tuple(workspace.loose(wired, state, phase))
     lacking, copied = [], []
@@ -67,7 +67,8 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
             copied.append(path)
     told_by = {name: wired.world.said(os.path.join(base, path)) for name, path in found.items()}
     told_by = {name: one for name, one in told_by.items() if one}
-    return HandIn(parts, told_by, tuple(lacking), tuple(copied), told, since, loose, without_code=not has_code)
+    own_rules = tuple(rules(wired, state)) if state.step(phase).status in gates.REVIEWED else ()
+    return HandIn(parts, told_by, tuple(lacking), tuple(copied), told, files, since, loose, own_rules, not has_code)
 
 
 def _is_copied(wired: Wired, state: State, path: str, content: bytes) -> bool:
@@ -98,7 +99,10 @@ def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, b
     if head and state.step(phase).status == lifecycle.DONE:
         return since or "", committed(wired, repository, state, since, head)
     found = wired.world.changed(repository, since, wired.world.aside(state))
-    return since or "", own.lines(repository, since, _new(state, found))
+    told = own.lines(repository, since, _new(state, found))
+    if head:
+        told |= own.committed_lines(repository, since, head, _rules(wired, repository, state, since, head))
+    return since or "", told
 
 
 def committed(
@@ -106,7 +110,44 @@ def committed(
 ) -> dict[str, bytes]:
     """What the branch changes up to a commit: approved is what others see, whatever lies in the working tree now."""
     found = own.committed(repository, since, commit, wired.world.aside(state))
-    return own.committed_lines(repository, since, commit, _new(state, found))
+    found = {**_new(state, found), **_rules(wired, repository, state, since, commit)}
+    return own.committed_lines(repository, since, commit, found)
+
+
+def rules(wired: Wired, state: State) -> list[str]:
+    """The files in `.holdfast/` that the branch changes: settings, who may sign, definitions, the team."""
+    repository = git.find(wired.place.base(state.worktree))
+    head = git.head(repository) if repository else None
+    if repository is None or head is None or wired.is_elsewhere(state):
+        return []
+    return sorted(_rules(wired, repository, state, own.base(repository, state.head), head))
+
+
+def _rules(
+    wired: Wired, repository: git.Repository, state: State, since: str | None, commit: str
+) -> dict[str, Changed]:
+    """What commits say of Holdfast's own settings: what only lies in the working tree is nobody else's."""
+    if since == commit:
+        return {}
+    found = own.committed(repository, since, commit, ())
+    return {name: one for name, one in found.items() if _is_rule(wired, state, name)}
+
+
+def _is_rule(wired: Wired, state: State, path: str) -> bool:
+    """Whether a path, from the top of the repository, is one of the files in `.holdfast/` that travel with git."""
+    inside = os.path.relpath(os.path.join(wired.place.base(state.worktree), HOME), wired.repository(state.worktree).top)
+    return any(f"{path}/".startswith(f"{inside}/{name}/") for name in SHARED)
+
+
+def altered(wired: Wired, repository: git.Repository, state: State, then: str) -> list[str]:
+    """The files of which HEAD has other changes of the branch than a commit had, the docs that are published aside."""
+    head = git.head(repository)
+    if head is None or head == then:
+        return []
+    aside = wired.world.published(state)
+    was, now = (committed(wired, repository, state, own.base(repository, state.head, at), at) for at in (then, head))
+    other = (name for name in sorted({*was, *now}) if was.get(name) != now.get(name))
+    return [name for name in other if not any(f"{name}/".startswith(f"{path}/") for path in aside)]
 
 
 def hash_at(wired: Wired, repository: git.Repository, state: State, known: Artifact, commit: str) -> str:

@@ -30,8 +30,15 @@ _WORDS = (
     (NEEDS_REVISION, r"(?i)[\W_]*needs[\s_-]+revision[\W_]*"),
 )
 _EITHER = r"(?is)approved.*needs[\s_-]+revision|needs[\s_-]+revision.*approved"
-_SEVERITY = "(?P<severity>critical|blockers?|blocking|major|minor)"
-_MEANT = {"blocker": "critical", "blockers": "critical", "blocking": "critical"}
+_RANKS = ("high", "medium", "low")
+"""Severities in other projects that are also words of a sentence: in front of a line they need a colon or dash."""
+_KINDS = f"critical|blockers?|blocking|major|minor|p[0-3]|{'|'.join(_RANKS)}"
+_SEVERITY = f"(?P<severity>{_KINDS})"
+_MEANT = {
+    **dict.fromkeys(("blocker", "blockers", "blocking", "p0"), "critical"),
+    **dict.fromkeys(("high", "p1"), "major"),
+    **dict.fromkeys(("medium", "low", "p2", "p3"), "minor"),
+}
 _FINDING = "(?:issues?|findings?|problems?|concerns?|bugs?|defects?)"
 _MARK = rf"(?i)\[\s*{_SEVERITY}\s*\]"
 _LEADING = (
@@ -46,11 +53,11 @@ _BEFORE_A_MARK = r"(?:[\W\d_]|\[[xX]\])*"
 _AFTER_A_MARK = r"(?:\s*[:–—|]|\s+-(?=\s))*\s*"
 _NONE_OF = (
     r"(?i)\b(?:no|zero|without|neither)\s+(?:(?:further|more|new|open|other|remaining|unresolved)\s+)?"
-    r"(?:\[\s*(?:critical|blocker|blocking|major|minor)\s*\][\s,/&]*(?:(?:or|and|nor)\s+)?)*$"
+    rf"(?:\[\s*(?:{_KINDS})\s*\][\s,/&]*(?:(?:or|and|nor)\s+)?)*$"
 )
 _NOTHING = (
     r"(?i)(?:(?:issues?|findings?)\W*)?"
-    r"(?:none|0|n/?a|nothing|no (?:(?:critical|blocking|major|minor) )?(?:issues|findings|problems|concerns|bugs))"
+    rf"(?:none|0|n/?a|nothing|no (?:(?:{_KINDS}) )?(?:issues|findings|problems|concerns|bugs))"
     r"(?: (?:found|identified))?\W*"
 )
 _CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -246,7 +253,7 @@ def _leads(block: Block, mark: re.Match[str]) -> bool:
     before = block.text[mark.start() : mark.start(1)]
     is_named = mark["words"] != mark["severity"] or (before.endswith("(") and end.startswith(")"))
     follows = re.match(rf"(?i)(?:[ \t]+{_FINDING})?[ \t]*(?:[:–—]|-[ \t])", end)
-    return is_named or set(kinds) == {"s"} or bool(follows)
+    return is_named or bool(follows) or (set(kinds) == {"s"} and mark["severity"].lower() not in _RANKS)
 
 
 def _counts(block: Block, mark: re.Match[str]) -> bool:

@@ -50,7 +50,12 @@ OUTPUTS = {
 """What a phase has to hand in, where no definition says so: documents in its folder, without their ending."""
 MARK = "[workflow] "
 """How the message of every commit of a workspace begins."""
-RESERVED_KEYS = ("slug", "workspace", "seeded", "pr_url", "pr_number", "last_reviewed_at", "reviewed_ids")
+FINALIZED_FROM = "finalized_from"
+"""The value of the context that keeps the commit which the end of a feature began with."""
+RESERVED_KEYS = (
+    *("slug", "workspace", "seeded", "pr_url", "pr_number", "last_reviewed_at", "reviewed_ids"),
+    FINALIZED_FROM,
+)
 RESERVED = ("workflow", "all", "status", "list", "help", *PHASES)
 SHORTEST_SLUG, LONGEST_SLUG = 2, 64
 SLUG = Json(rf"^(?!({'|'.join(RESERVED)})$)[a-z0-9]+(-[a-z0-9]+)*$", minLength=SHORTEST_SLUG, maxLength=LONGEST_SLUG)

@@ -58,4 +58,5 @@ WORK = Work(
     unsuitable=_unsuitable,
     apart=_apart,
     kept=lambda state: (words.home(state),),
+    published=late(f"{__package__}.central", "targets"),
 )

@@ -233,7 +233,7 @@ def milestone(call: Call) -> None:
     """The issue that stands for a finished phase: its address, or a new one on the forge."""
     args, workflow = call.args, call.workflow()
     if bool(args.url) == args.create:
-        remedy = remedies.named("milestone", {"phase": "1", "url": Blank("URL")})
+        remedy = remedies.named("orchestrator milestone", {"phase": "1", "url": Blank("URL")})
         raise refusals.misused("name the issue, or say --create", remedy)
     path = _phase_path(workflow, args.phase)
     known = str(workflow.state.step(path).data.get(ISSUE) or "")

@@ -16,7 +16,7 @@ DESCRIBED = Described(
         "orchestrator.ralph_iteration": "Which try at the current task this is; 0 before it begins.",
         "orchestrator.outer_ralph": "Whether the outer review is running.",
         "orchestrator.pause": "What keeps the run from going on, while something does.",
-        "supervisor": "Only checks of the supervisor change it: holdfast supervise.",
+        "supervisor": "Only checks of the supervisor change it: holdfast orchestrator supervise.",
         "supervisor.interventions": "The newest 100 conflicts.",
         "active_agents": "Agents at work. One that is no longer there may be taken out by hand.",
         "active_agents[].type": "One of the four, or what else an agent is called.",

@@ -116,9 +116,11 @@ def _supervised(draft: Draft, said: Verdict, task: str) -> ev.Owned:
 
 def _understood(said: Verdict) -> None:
     if said.check_type not in CHECKS:
-        raise refusals.bad_verdict(f"a check is one of {', '.join(CHECKS)}", remedies.usage("supervise"))
+        raise refusals.bad_verdict(f"a check is one of {', '.join(CHECKS)}", remedies.usage("orchestrator supervise"))
     if said.verdict not in (PASS, AUTO_FIX, RE_PLAN):
-        raise refusals.bad_verdict("a verdict is one of PASS, AUTO_FIX, RE_PLAN", remedies.usage("supervise"))
+        raise refusals.bad_verdict(
+            "a verdict is one of PASS, AUTO_FIX, RE_PLAN", remedies.usage("orchestrator supervise")
+        )
     if said.verdict == PASS and (said.conflict_type or said.severity in SEVERITIES):
         raise refusals.bad_verdict("PASS means that no conflict was found", "leave out the conflict, or say AUTO_FIX")
     if said.verdict == PASS:

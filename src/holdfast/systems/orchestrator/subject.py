@@ -108,7 +108,7 @@ def milestone(forge: Forge, state: State, path: str) -> str:
     try:
         return forge.open_issue(f"Milestone: {step.label}", body)
     except Refused as refusal:
-        known = remedies.named("milestone", {"phase": path.removeprefix("phase-"), "url": Blank("URL")})
+        known = remedies.named("orchestrator milestone", {"phase": path.removeprefix("phase-"), "url": Blank("URL")})
         refusal.remedies = (*refusal.remedies, known.replace(text="if the issue was made elsewhere"))
         raise
 

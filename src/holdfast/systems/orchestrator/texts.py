@@ -34,7 +34,7 @@ def _supervised(state: State, path: str) -> Iterator[str]:
     check, when = (POST_TASK, "before the task is handed in") if begun else (PRE_TASK, "before the task begins")
     is_asked = check in supervision(state).frequency and check not in (step.supervised, step.supervised_after)
     if is_asked and not gates.is_supervised(progress, check, of_work=begun):
-        way = told((remedies.named("supervise", {"check_type": check, "task": step.id}),))
+        way = told((remedies.named("orchestrator supervise", {"check_type": check, "task": step.id}),))
         yield f"the supervisor is asked {when}: {way}"
 
 

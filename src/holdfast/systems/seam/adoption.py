@@ -59,7 +59,7 @@ def _is_understood(wired: Wired, found: Found) -> bool:
 def adopt(wired: Wired, paths: Iterable[str] = ()) -> list[State]:
     """Adopts the documents at these paths, absolute or from the top of the worktree, or every orphan in it.
 
-    One that is broken is moved to quarantine and reported when the others are done, so that one can start afresh. Where
+    One that is broken is moved to quarantine and reported when the others are done, so that one can start again. Where
     its folder holds more of the work, it stays: what is there is what it can be rebuilt from.
     """
     place = wired.place
@@ -84,7 +84,7 @@ def adopt(wired: Wired, paths: Iterable[str] = ()) -> list[State]:
         raise Broken(
             "document_broken",
             f"{', '.join(kept)} cannot be read and no journal knows it; a copy is in {', '.join(kept.values())}",
-            remedy=remedies.start(Blank("WORKFLOW"), text="begin afresh"),
+            remedy=remedies.start(Blank("WORKFLOW"), text="start a new one"),
             facts={"quarantined": kept, "adopted": [state.id for state in adopted]},
         )
     if refusals:

@@ -218,6 +218,8 @@ class Work(Value):
     """The changed files that are left out of these because agents of other steps have locked them."""
     kept: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())
     """The system's files that lie among the project's own."""
+    published: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())
+    """The files and folders of the project that the end of a workflow writes itself: evidence is not of these."""
     before_approval: Callable[[Wired, State], tuple[str, ...]] = staticmethod(lambda _wired, _state: ())
     """Called before an approval is decided; refuses where others went on, and gives what the user should be told."""
     unsuitable: Callable[[Wired, State], HoldfastError | None] = staticmethod(lambda _wired, _state: None)

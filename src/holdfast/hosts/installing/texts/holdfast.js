@@ -6,20 +6,28 @@ const HOOK = ["holdfast", "hook"]
 const PATIENCE = 5000
 const PLAIN = new Set(["build", "plan"])
 
-// One event in, the hook's answer out; whatever goes wrong, opencode goes on as if there were none.
+const ABSENT = `Holdfast does not guard this session: ${HOOK[0]} cannot be started. Tell the person to install Holdfast.`
+
+// What is said in place of an answer where the hook cannot be started: the session hears it when it begins.
+function absent(event) {
+  const told = { hookSpecificOutput: { additionalContext: ABSENT } }
+  return event.hook_event_name === "SessionStart" ? JSON.stringify(told) : ""
+}
+
+// One event in, the hook's answer out; whatever goes wrong, opencode goes on.
 function ask(event, cwd) {
   return new Promise((resolve) => {
     let child
     try {
       child = spawn(HOOK[0], HOOK.slice(1), { cwd, stdio: ["pipe", "pipe", "ignore"] })
     } catch {
-      return resolve("")
+      return resolve(absent(event))
     }
     let answer = ""
     const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE)
     const end = (text) => (clearTimeout(timer), resolve(text))
     child.stdout.setEncoding("utf8").on("data", (part) => (answer += part))
-    child.on("error", () => end("")).on("close", () => end(answer))
+    child.on("error", () => end(absent(event))).on("close", () => end(answer))
     child.stdin.on("error", () => {}).end(JSON.stringify({ cwd, ...event }))
   })
 }

@@ -11,13 +11,14 @@ from _collections_abc import Mapping, Sequence
 from holdfast import git
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
+from holdfast.core.remedy import shell
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import object_in
 from holdfast.errors import Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.plain.digest import digest
-from holdfast.systems.gated import central, subject, words, workspace
+from holdfast.systems.gated import central, hand_in, subject, words, workspace
 from holdfast.systems.gated.delivery import clones, handing_over, leftovers, pull_request
 from holdfast.systems.gated.delivery.going_on import require_heard
 from holdfast.systems.seam.ports import Workflow
@@ -54,6 +55,7 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     told = clones.require_current(wired, state)
     if not state.finalized:
         require_heard(wired, workflow)
+    _require_same_code(wired, repository, state)
     published: tuple[str, ...] = ()
     if state.context.get(queries.WORKSPACE) != words.PUBLISHED:
         published = _publish(wired, workflow, merged, branch, how)
@@ -69,6 +71,27 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     return (*said, ended, *pushed, *pull_request.describe(wired, workflow.state))
 
 
+def _require_same_code(wired: Wired, repository: git.Repository, state: State) -> None:
+    """Refuses to go on with an end that died, where the branch has other code than the one that it began with."""
+    then = str(state.context.get(words.FINALIZED_FROM) or "")
+    if not state.finalized or not then or git.branch(repository) == git_changes.default_branch(repository):
+        return
+    other = hand_in.altered(wired, repository, state, then) if git_changes.resolve(repository, then) else []
+    if not other:
+        return
+    listed = ", ".join(other[:5]) + (f" and {len(other) - 5} more" if len(other) > 5 else "")
+    said = f"{listed}: changed since {state.id} began to end, so nobody approved it"
+    gone = [path for path in other if not git_changes.has_path(repository, then, path)]
+    back = [path for path in other if path not in gone]
+    ways = (
+        *((shell("git", "-C", repository.top, "checkout", then[:12], "--", *back),) if back else ()),
+        *((shell("git", "-C", repository.top, "rm", "-q", "--", *gone, text="then" if back else ""),) if gone else ()),
+        shell("git", "-C", repository.top, "commit", "-m", "Put the code back as it was approved", text="then"),
+        remedies.finalize(workflow=state.ulid, text="then; the change goes into a feature of its own"),
+    )
+    raise Refused("gate_unmet", said, remedy=ways, facts={"files": other[:50], "commit": then})
+
+
 def _publish(
     wired: Wired, workflow: Workflow, merged: Sequence[str], branch: str, how: Mapping[str, Any]
 ) -> tuple[str, ...]:
@@ -80,7 +103,11 @@ def _publish(
 
     with wired.store.exclusively("starting"):
         published = central.publish(base, workflow.id, object_in(state.context, subject.SEEDED), merged, allow)
-    workflow.execute(cmd.Finalize(branch=branch), **how)
+    ending: cmd.Command = cmd.Finalize(branch=branch)
+    if not state.finalized:
+        head = git.head(wired.repository(state.worktree)) or ""
+        ending = cmd.Together((ending, cmd.Record({words.FINALIZED_FROM: head})))
+    workflow.execute(ending, **how)
     # Also what a run that died had published and not committed is part of it.
     docs = central.published(base, workflow.id)
     workspace.committed(wired, workflow.state, "Publish the docs", more=docs)

@@ -177,7 +177,7 @@ def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapp
         raise _no_base(branch)
     number = workflow.state.context.get("pr_number")
     if not isinstance(number, int):
-        return _opened(workflow, repository, forge, how)
+        return _opened(wired, workflow, repository, forge, how)
     request = forge.get(number)
     facts = {"number": number, "url": request.url}
     if request.url != workflow.state.context.get("pr_url"):
@@ -235,12 +235,14 @@ def _pushed(repository: git.Repository, branch: str) -> None:
         git_changes.push(repository, branch)
 
 
-def _opened(workflow: Workflow, repository: git.Repository, forge: Forge, how: Mapping[str, Any]) -> tuple[str, ...]:
+def _opened(
+    wired: Wired, workflow: Workflow, repository: git.Repository, forge: Forge, how: Mapping[str, Any]
+) -> tuple[str, ...]:
     state, branch = workflow.state, str(workflow.state.branch)
     base = git_changes.default_branch(repository)
     if not base:
         raise _no_base(branch)
-    made = pull_request.opened(forge, state, base)
+    made = pull_request.opened(wired, forge, state, base)
     workflow.execute(cmd.Record({"pr_url": made.url, "pr_number": made.number}), **how)
     _pushed(repository, branch)
     return (*workflow.said, f"pull request {made.url}")

@@ -6,7 +6,9 @@ the marks, nothing is written any more.
 
 from __future__ import annotations
 
+import os
 import re
+from _collections_abc import Sequence
 
 from holdfast import git
 from holdfast.core import lifecycle, queries
@@ -14,7 +16,8 @@ from holdfast.core.state import State
 from holdfast.errors import HoldfastError
 from holdfast.forges.port import Forge, PullRequest
 from holdfast.machine import configuration
-from holdfast.systems.gated import words
+from holdfast.systems.gated import hand_in, words
+from holdfast.systems.seam.trusted import content
 from holdfast.systems.seam.wired import Wired
 
 _BEGIN, _END = "<!-- holdfast: begin. Changes up to the end mark are overwritten. -->", "<!-- holdfast: end -->"
@@ -40,6 +43,7 @@ _GUIDE = """\
   again, and what you say of later ones waits for them. This holds until the feature is finalized.
 - A thread that is not resolved holds back the approval of its phase.
 """
+_RULES = "## Rules that this branch changes\n\nHoldfast itself goes by these files. Read them before you approve:\n\n"
 _FINALIZED = "The feature is finalized: its documents are published in `docs/`, and `{home}/` is deleted.\n"
 
 
@@ -47,7 +51,7 @@ def forge_of(wired: Wired, state: State) -> Forge | str:
     """The forge that the branch is pushed to; or why people decide by Holdfast's own commands alone."""
     place = wired.place
     has_branch = git.find(place.base(state.worktree)) is not None and state.branch
-    if not has_branch or not configuration.uses_pull_requests(place.root):
+    if not has_branch or _does_without(wired, state):
         return f"{configuration.CONFIG} says that no pull request is used"
     forge = wired.forge(state.worktree, strict=True)
     why = forge.refusal
@@ -60,18 +64,30 @@ def forge_of(wired: Wired, state: State) -> Forge | str:
     return f"{why.message}: {why.remedy}"
 
 
+def _does_without(wired: Wired, state: State) -> bool:
+    """Whether the project uses no pull requests. One that is open is heard until a person trusts what says otherwise:
+    a branch does not silence its own review.
+    """
+    root = wired.place.root
+    if configuration.uses_pull_requests(root):
+        return False
+    path = os.path.join(root, configuration.CONFIG)
+    return not number(state) or wired.is_trusted(content(path).digest, path)
+
+
 def number(state: State) -> int:
     """The number of the pull request; 0 while there is none."""
     found = state.context.get("pr_number")
     return found if isinstance(found, int) else 0
 
 
-def opened(forge: Forge, state: State, base: str) -> PullRequest:
+def opened(wired: Wired, forge: Forge, state: State, base: str) -> PullRequest:
     """Opens the pull request, or takes the one that is open: its own words stay, and the checklist goes below them."""
     title = f"[Feature] {state.title or state.subject}"[:256]
-    made = forge.open(str(state.branch), base, title, f"{state.subject}\n\n{_kept(state)}\n")
+    kept = _kept(state, hand_in.rules(wired, state))
+    made = forge.open(str(state.branch), base, title, f"{state.subject}\n\n{kept}\n")
     if not _BETWEEN.search(made.body):
-        forge.describe(made.number, f"{made.body}\n\n{_kept(state)}\n".lstrip())
+        forge.describe(made.number, f"{made.body}\n\n{kept}\n".lstrip())
     return made
 
 
@@ -83,8 +99,8 @@ def describe(wired: Wired, state: State) -> tuple[str, ...]:
         forge = forge_of(wired, state)
         if isinstance(forge, str):
             return ()
-        request = forge.get(number(state))
-        text = _BETWEEN.sub(lambda _: _kept(state), request.body.replace("\r\n", "\n"), count=1)
+        request, rules = forge.get(number(state)), hand_in.rules(wired, state)
+        text = _BETWEEN.sub(lambda _: _kept(state, rules), request.body.replace("\r\n", "\n"), count=1)
         if request.state == "open" and text != request.body.replace("\r\n", "\n"):
             forge.describe(request.number, text)
     except HoldfastError as failure:
@@ -92,9 +108,13 @@ def describe(wired: Wired, state: State) -> tuple[str, ...]:
     return ()
 
 
-def _kept(state: State) -> str:
+def _kept(state: State, rules: Sequence[str]) -> str:
     home = words.home(state)
     guide = _FINALIZED.format(home=home) if state.finalized else f"{_now(state)}{_GUIDE.format(home=home)}"
+    if rules:
+        listed = "".join(f"- `{_plain(path)}`\n" for path in rules[:_MOST_FILES])
+        more = f"- {len(rules) - _MOST_FILES} more\n" if len(rules) > _MOST_FILES else ""
+        guide = f"{_RULES}{listed}{more}\n{guide}"
     return (
         f"{_BEGIN}\n"
         f"This feature is developed in phases, each of which waits here for a review:\n\n{_checklist(state)}\n\n"
