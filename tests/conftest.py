@@ -12,7 +12,9 @@ pytest_plugins = ("tests.tiers",)
 
 pytest.register_assert_rewrite("tests.faults.project", "tests.faults.tracing")
 
-FOREIGN = ("COLUMNS", "LINES", 
+FOREIGN = (
+    "COLUMNS",
+    "LINES",
     *("CLAUDECODE", "CLAUDE_", "CODEX_", "OPENCODE"),
     *("GIT_", "HOLDFAST_", "MAKEFLAGS", "PYTHONDONTWRITEBYTECODE", "XDG_"),
 )

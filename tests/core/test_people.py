@@ -338,8 +338,18 @@ def test_a_bare_rejection_fails_the_step_and_it_can_be_resumed():
 
 
 def test_only_a_waiting_step_is_rejected():
-    play = given(step("a", approval=True))
+    play = given(step("a", outputs=["plan"], approval=True))
     play.refuses(Reject("a"), "wrong_status", by=PERSON)
+
+
+def test_a_step_that_is_only_an_approval_needs_no_begin():
+    play = given(step("a", approval=True), step("b", requires=["a"], approval=True))
+    play.refuses(Approve("b"), "step_blocked", by=PERSON)
+    play.do(Approve("a"), by=PERSON)
+    play.do(Reject("b", "Not yet."), by=PERSON)
+    assert (play.status("a"), play.status("b"), play.state.step("b").advice) == ("done", "active", "Not yet.")
+    play.do(Approve("b"), by=PERSON)
+    assert play.status("b") == "done"
 
 
 # Choice

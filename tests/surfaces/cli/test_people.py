@@ -248,13 +248,14 @@ def test_a_step_that_is_only_an_approval_needs_no_begin_and_no_done_and_still_a_
 def test_reject_asks_what_should_be_different_and_says_what_happens(project):
     project.until("sign-off")
     answer = project.people_ok("reject", "sign-off", says="shorter")
-    assert "The work on sign-off goes on with this feedback, as attempt 2." in answer.out
+    assert "sign-off becomes active again, and the agent gets this feedback." in answer.out
+    assert project.step("sign-off") == "active"
     assert "↳ shorter" in project.ok("status").out or "shorter" in project.ok("next").out
 
 
 def test_rejecting_without_feedback_says_that_the_step_has_failed(project):
     project.until("sign-off")
-    assert "Without feedback, sign-off has failed" in project.person("reject", "sign-off").out
+    assert "Without feedback, sign-off fails" in project.person("reject", "sign-off").out
 
 
 def test_a_long_approval_is_shown_in_the_pager_and_no_shell_reads_it(project, tmp_path):

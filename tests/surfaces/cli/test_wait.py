@@ -37,8 +37,8 @@ def test_a_wait_ends_when_a_person_decides(waiting):
     assert [one["step"] for one in said["waiting"] if one["step"] == "sign-off"] == []
     (decided,) = said["decided"]
     assert (decided["step"], decided["decision"]) == ("sign-off", "approved")
-    assert said["required_action"].startswith("holdfast begin ")
-    assert said["remedies"][0]["command"] == said["required_action"]
+    assert said["required_action"] == "show pick to a person and stop, or holdfast wait --for person"
+    assert [(one["step"], one["kind"]) for one in said["waiting"]] == [("pick", "choice")]
 
 
 def test_a_decision_after_the_look_is_told_by_the_next_look(waiting):
@@ -52,19 +52,23 @@ def test_a_decision_after_the_look_is_told_by_the_next_look(waiting):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "said", "then"),
     [
-        (("approve", "sign-off", "--modify", "size=2", "--yes"), 'approved by … with modifications {"size": 2}'),
-        (("reject", "sign-off", "--feedback", "Shorter."), "rejected by …: Shorter."),
-        (("reject", "sign-off"), "rejected by …: rejected by …"),
+        (
+            ("approve", "sign-off", "--modify", "size=2", "--yes"),
+            'approved by … with modifications {"size": 2}',
+            "pick",
+        ),
+        (("reject", "sign-off", "--feedback", "Shorter."), "rejected by …: Shorter.", "next"),
+        (("reject", "sign-off"), "rejected by …: rejected by …", "next"),
     ],
 )
-def test_a_wait_says_what_was_decided_and_what_comes_next(waiting, words, said):
+def test_a_wait_says_what_was_decided_and_what_comes_next(waiting, words, said, then):
     project, revision = waiting
     assert project.person(*words).code == 0
     _, decided, following = project.ok("wait", "--for", "person", "--since", str(revision)).out.splitlines()
     assert matches(f"  sign-off: {said}", decided)
-    assert following.startswith("  next: ")
+    assert following.startswith(f"  {then}: ")
     assert "holdfast " in following
 
 

@@ -107,7 +107,7 @@ def test_a_feature_that_only_its_branch_knows_is_looked_for_there(two, tmp_path)
 
 
 def test_a_command_that_moved_below_feature_is_named(two):
-    for old in ("continue", "finalize", "recover", "init"):
+    for old in ("continue", "finalize", "recover"):
         assert f"holdfast feature {old}" in two.refused(old, code=2)["message"]
     assert "init, continue, reset, finalize, recover" in two.refused("feature", code=2)["message"]
 

@@ -135,12 +135,12 @@ def reject(call: Call) -> None:
 
 def _consequence(workflow: Workflow, path: str, feedback: str, modifications: dict[str, Any]) -> str:
     """What a rejection does, in a sentence."""
-    step, attempt = workflow.state.plan.step(path), max(1, workflow.state.step(path).attempt)
+    step = workflow.state.plan.step(path)
     if feedback or modifications:
-        return f"The work on {path} goes on with this feedback, as attempt {attempt + 1}."
+        return f"{path} becomes active again, and the agent gets this feedback."
     if any(gate.rejected == "revise" for gate in (step.approval, step.choice) if gate):
-        return f"The work on {path} goes on without feedback, as attempt {attempt + 1}."
-    return f"Without feedback, {path} has failed: holdfast resume --from {path} starts it again."
+        return f"{path} becomes active again, without feedback."
+    return f"Without feedback, {path} fails: holdfast resume --from {path} starts it again."
 
 
 def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str], *, whole: bool) -> str:

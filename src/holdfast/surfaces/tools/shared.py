@@ -53,7 +53,7 @@ def change_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     command, said = _STEPS[action]
     if action in ("block", "iterate"):
         need("change_step", given, "reason")
-    of_task = command.startswith("task ")
+    of_task = action == "iterate"
     at = step if of_task else workflow_of(project, given).path(step)
     fields = {name: value for name, value in given.items() if name not in ("reason", "step")}
     return run(project, command, fields, **{said: given.get("reason", ""), "task" if of_task else "step": at})
