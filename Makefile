@@ -50,7 +50,7 @@ build: $(VENV)/.dev ## Build the wheel and the source distribution, the same byt
 	rm -rf dist
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m hatchling build -d dist
 
-lock: ## Pin the dependencies anew (needs uv; UPGRADE=--upgrade takes the newest)
+lock: ## Pin the dependencies again (needs uv; UPGRADE=--upgrade takes the newest)
 	$(LOCK) $(UPGRADE) pyproject.toml requirements/build.in -o requirements/build.txt
 	$(LOCK) $(UPGRADE) pyproject.toml requirements/dev.in -o requirements/dev.txt
 	$(LOCK) $(UPGRADE) pyproject.toml requirements/bench.in -o requirements/bench.txt

@@ -106,7 +106,7 @@ def _session(folder: str) -> None:
 
 
 def _filled(root: str, count: int, session: str = "") -> str:
-    """One active workflow, and all the others finished: their journals lie there, written without syncing each."""
+    """One active workflow, and all the others finished: their journals are there, written without syncing each."""
     repository(root)
     if session:
         Sessions(holdfast.open(root).wired).create(session)

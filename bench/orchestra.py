@@ -35,7 +35,7 @@ def run(folder: str) -> None:
 
 def compare(runs: Mapping[str, Workflow]) -> None:
     about = "a run of 500 tasks and 5 000 learnings against one of 5 and 5, both half done"
-    heading(f"A transition in a process that goes on: {about}")
+    heading(f"A transition in a process that continues: {about}")
     for what in _transitions(runs["small"]):
         _compared(what, {size: _transitions(one)[what] for size, one in runs.items()}, ROUNDS)
     heading(f"A command, in a process of its own: {about}")
@@ -46,7 +46,7 @@ def compare(runs: Mapping[str, Workflow]) -> None:
 
 
 def _compared(what: str, subjects: Mapping[str, Subject], rounds: int) -> None:
-    """In turn, some at a time: a process that goes on works at one run, and remembers that one."""
+    """In turn, some at a time: a process that continues works at one run, and remembers that one."""
     taken: dict[str, list[float]] = {size: [] for size in subjects}
     for _ in range(0, rounds, AT_A_TIME):
         for size, (subject, again) in subjects.items():

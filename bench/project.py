@@ -1,4 +1,4 @@
-"""Projects to measure on: a real git repository, a workflow of eight steps, and operations that can go on for ever."""
+"""Projects to measure on: a real git repository, a workflow of eight steps, and operations without an end."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def interruptible():
 
 @pytest.fixture(scope="session")
 def _homes(tmp_path_factory):
-    """Names of homes. `mktemp` would look through all that are there, for each test anew."""
+    """Names of homes. `mktemp` would look through all that are there, for each test again."""
     folder = str(tmp_path_factory.mktemp("homes"))
     return (f"{folder}/{number}" for number in itertools.count())
 

@@ -47,8 +47,8 @@ EVERYWHERE = {
 IN_OUR_WORDS = {"a numbered reference": r"(?i:\b(?:issue|ticket|pull request|PR)s?\s*[#]\d)"}
 PUBLISHED = {"the inputs of the project": r"(?i:\bseed[s]?\b)"}
 RIDDLES = {
-    "a word that CONTRIBUTING replaces": r"(?i:\b(?:whoever|heed(?:s|ed)?|keepsake|births|afresh"
-    r"|what is in the way|puts? (?:\w+ ){0,6}away)\b)"
+    "a word that CONTRIBUTING replaces": r"(?i:\b(?:whoever|heed(?:s|ed)?|keepsake|births|afresh|anew|mend(?:s|ed|ing)?"
+    r"|what is in the way|puts? (?:\w+ ){0,6}away|go(?:es|ing)? on|(?:lies|stands) (?:in|on|below|there))\b)"
 }
 
 

@@ -147,7 +147,7 @@ class Bench:
         return _without_traceback(Answer(done.returncode, done.stdout.decode(), done.stderr.decode()))
 
     def person(self, *words: str, says: str | None = None, env: dict[str, str] | None = None) -> Answer:
-        """At a terminal; `says` is typed, with Enter, as soon as a question stands there; then only Enter."""
+        """At a terminal; `says` is typed, with Enter, as soon as a question is there; then only Enter."""
         primary, secondary = forked.terminal()
         ends = (secondary, secondary, secondary)
         process = forked.start(words, ends, cwd=self.root, env=_environment(env), session=True)

@@ -51,7 +51,7 @@ __all__ = [
 
 
 def open(path: str = ".") -> Project:
-    """The project a path lies in: the nearest folder with `.holdfast`, else git's top level, else the path itself."""
+    """The project a path is in: the nearest folder with `.holdfast`, else git's top level, else the path itself."""
     from holdfast.project.project import open_project
 
     return open_project(path)

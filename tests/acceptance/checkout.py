@@ -130,7 +130,7 @@ class Gate:
         return int(os.read(self._here, 100))
 
     def let_through(self, pid: int) -> None:
-        """The run goes on; waits until it has ended."""
+        """The run continues; waits until it has ended."""
         os.write(self._go, b"\n")
         wait_for_end(pid)
 
@@ -246,7 +246,7 @@ class Checkout:
         return _checked(Answer(code, out.replace("\r\n", "\n")))
 
     def killed_at(self, gate: Gate, *words: str) -> None:
-        """Runs a command until the project's tests stand at the gate, and kills it there; its children end as well."""
+        """Runs a command until the project's tests are at the gate, and kills it there; its children end as well."""
         process = subprocess.Popen(
             argv(*words),
             cwd=self.root,

@@ -158,7 +158,7 @@ class House(Checkout):
         self.git("merge", "-q", "--no-edit", "main")
 
     def begin_agent(self, *words: str) -> subprocess.Popen[bytes]:
-        """A command that runs while the test goes on."""
+        """A command that runs while the test continues."""
         none = subprocess.DEVNULL
         return subprocess.Popen(argv(*words), cwd=self.root, env=self.env, stdin=none, stdout=none, stderr=none)
 

@@ -92,7 +92,7 @@ ANSWERS = {
 
 
 class Heard:
-    """What a host heard back. Empty: the host goes on as if there were no hook."""
+    """What a host heard back. Empty: the host continues as if there were no hook."""
 
     def __init__(self, event: str, text: str) -> None:
         self.event, self.text = event, text
@@ -114,7 +114,7 @@ class Heard:
 
     @property
     def held(self) -> str:
-        """Why an agent has to go on."""
+        """Why an agent has to continue."""
         return self._part("Stop", "reason")
 
     def __repr__(self) -> str:
@@ -198,7 +198,7 @@ class Session:
         assert told.text == ""
 
     def stop(self, *, again: bool = False) -> str:
-        """Why the agent may not stop yet; `again` when it only goes on because of a hook."""
+        """Why the agent may not stop yet; `again` when it only continues because of a hook."""
         return self.send("Stop", stop_hook_active=again, last_assistant_message="Done for now.").held
 
     def ok(self, *words: str) -> Answer:

@@ -23,7 +23,7 @@ AN_HOUR = 3600
 class Kills:
     """Runs a command on copies of a repository, in a fork of this process, and kills it before its nth change.
 
-    A change is what it does to a file of the repository, or a git that changes something. The clock stands still, at
+    A change is what it does to a file of the repository, or a git that changes something. The clock is still, at
     the same moment in every run: a document is written again when a second has passed, and so the number of changes
     would depend on where in a second a run begins.
     """

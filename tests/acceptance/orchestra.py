@@ -69,7 +69,7 @@ WHEN, HOW_LONG = "a moment of the run", "at most as long as the run"
 
 
 class Agent:
-    """A process that works under a lease. What it is told goes on while others are told something else."""
+    """A process that works under a lease. What it is told continues while others are told something else."""
 
     def __init__(self, run: Orchestra) -> None:
         self._process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What proved an earlier task goes on proving it, and tests that are not run any more are named."""
+"""What proved an earlier task continues proving it, and tests that are not run any more are named."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SKIPPED = "import pytest\n\n\n@pytest.mark.skip\ndef test_1():\n    assert 0\n"
 INI = "[pytest]\npythonpath = src\naddopts ="
 HURT = {
     "deleted with its file": (("tests/test_1.py", None), "was deleted: tests/test_1.py is not there any more"),
-    "deleted": (("tests/test_1.py", "def test_other():\n    pass\n"), "was deleted: it does not stand in"),
+    "deleted": (("tests/test_1.py", "def test_other():\n    pass\n"), "was deleted: it is no longer in"),
     "skipped": (("tests/test_1.py", SKIPPED), "is skipped"),
     "filtered": (("pytest.ini", f"{INI} -k 'not test_1'\n"), "is filtered out"),
     "not collected": (

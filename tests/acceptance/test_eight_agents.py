@@ -62,7 +62,7 @@ class _Agent:
         return self._process.poll() is None
 
     def killed_and_started_again(self) -> bool:
-        """With the command that it runs; a git that this one has started goes on."""
+        """With the command that it runs; a git that this one has started continues."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         hit = self._process.wait() == -signal.SIGKILL

@@ -1,4 +1,4 @@
-"""A GitHub that says no, says nothing or breaks off: nothing is lost, and the same command goes on where it was."""
+"""A GitHub that says no, says nothing or breaks off: nothing is lost, and the same command continues where it was."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def test_three_sessions_each_get_their_own_workflow_back(house):
     first, second, third = (Session(house, name) for name in ("S1", "S2", "S3"))
     started = start(first)
     named = str(house.ok("start", "qa-loop", "Nightly QA", "--json").json["workflow_id"])
-    second.prompt("Please go on with the nightly qa.")
+    second.prompt("Please continue with the nightly qa.")
     path = f"{FOLDER}/release-notes/state-release-notes-20251209_160000.json"
     written = "release-notes-20251209_160000"
     house.write(path, json.dumps(account("Release Notes", "2025-12-09T16:00:00Z")))
@@ -194,7 +194,7 @@ def test_three_sessions_each_get_their_own_workflow_back(house):
 
 
 def test_another_prompt_binds_a_session_to_another_workflow_by_its_id(house):
-    """A title may stand in any text, so it moves nobody away from the work they are at."""
+    """A title may be in any text, so it moves nobody away from the work they are at."""
     session = Session(house, "S1")
     migration = start(session)
     id = str(house.ok("start", "qa-loop", "Nightly QA", "--json").json["workflow_id"])
@@ -206,7 +206,7 @@ def test_another_prompt_binds_a_session_to_another_workflow_by_its_id(house):
     assert "Workflow: Nightly QA" in session.compact().splitlines()
     session.prompt(f"I mean {migration}.")
     assert "Workflow: Database Migration" in session.compact().splitlines()
-    session.prompt("Go on.")
+    session.prompt("Continue.")
     assert "Workflow: Database Migration" in session.compact().splitlines()
 
 

@@ -23,7 +23,7 @@ EVENTS: dict[str, dict[str, Any]] = {
     "PreCompact": {"trigger": "auto", "custom_instructions": None},
     "SessionStart": {"source": "compact"},
     "PostCompact": {"trigger": "auto", "compact_summary": "There was a lot of work."},
-    "UserPromptSubmit": {"prompt": "Go on with the database migration"},
+    "UserPromptSubmit": {"prompt": "Continue with the database migration"},
     "PreToolUse": {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "toolu_1"},
     "PostToolUse": {
         "tool_name": "Write",
@@ -68,7 +68,7 @@ def session(house):
 
 
 def replaced(path: Path, kind: str) -> None:
-    """Something else lies where a file of Holdfast's should be."""
+    """Something else is where a file of Holdfast's should be."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
@@ -252,7 +252,7 @@ def test_where_holdfast_s_folder_is_a_file_there_are_no_hooks(house):
 
 @pytest.mark.parametrize("name", ["untracked", "untracked/workflow-state"])
 def test_where_state_files_cannot_be_written_nobody_is_stopped(house, name):
-    """A file lies where their folder should be."""
+    """A file is where their folder should be."""
     session = Session(house, "S1")
     house.write(name, "in the way\n")
     house.write("CLAUDE.local.md", "# Workflow State\n\nWorkflow: Spring Cleaning\nPhase: 1/2 - Attic\n")

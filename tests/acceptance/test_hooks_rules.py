@@ -97,7 +97,7 @@ def test_a_session_bound_by_a_prompt_has_not_caught_up_by_that(house):
     first, second = Session(house, "S1"), Session(house, "S2")
     migration(first)
     first.send("SessionEnd", reason="other")
-    second.prompt("Go on with the database migration")
+    second.prompt("Continue with the database migration")
     assert second.refused("note", "mine")["code"] == "not_caught_up"
     second.ok("ack", packet_in(second.start("resume")))
     second.ok("note", "mine")
@@ -218,7 +218,7 @@ def test_an_agent_is_held_at_its_work_until_it_is_done(house):
     for step in ("backup", "transform", "verify"):
         reason = session.stop(again=again)
         assert f"{id} is not done: {step}" in reason
-        assert reason.endswith(f"Go on: holdfast done {step}")
+        assert reason.endswith(f"Continue: holdfast done {step}")
         assert stranger.stop() == ""
         session.ok("done", step)
         again = True

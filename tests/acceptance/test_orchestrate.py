@@ -218,7 +218,7 @@ def _foundation(run: Orchestra) -> tuple[str, str]:
 def _endpoints(run: Orchestra) -> None:
     """Committed by hand, without the words of a task: then all counts that changed since it began.
 
-    Meanwhile the money is used up, and nothing goes on until a person gives more.
+    Meanwhile the money is used up, and nothing continues until a person gives more.
     """
     run.ok("task", "start", "2.1")
     run.write("auth/endpoints.py", "def enter():\n    return True\n")
@@ -243,7 +243,7 @@ def _endpoints(run: Orchestra) -> None:
 
 
 def _roles(run: Orchestra) -> None:
-    """A supervisor has the task planned anew when it has begun."""
+    """A supervisor has the task planned again when it has begun."""
     run.ok("task", "start", "2.2")
     run.ok("learn", "roles are few", "--step", "2.2")
     run.ok(

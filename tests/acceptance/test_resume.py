@@ -91,7 +91,7 @@ def left(file: Path, content: bytes) -> None:
 
 
 def kept(checkout: Checkout) -> list[bytes]:
-    """What lies in quarantine."""
+    """What is in quarantine."""
     folder = checkout.root / ".holdfast" / "quarantine"
     return [path.read_bytes() for path in folder.iterdir()] if folder.is_dir() else []
 

@@ -41,7 +41,7 @@ def test_nothing_but_a_test_that_was_seen_failing_ends_red(begun):
     assert begun.refused("done", "green")["code"] == "wrong_status"
     assert begun.refused("check", "test_passes")["code"] == "wrong_status"
     assert begun.refused("check", "test_fails", "--passed")["code"] == "engine_must_run"
-    assert begun.refused("done", "red")["remedy"] == "mend the test, then: holdfast done --test NAME"
+    assert begun.refused("done", "red")["remedy"] == "fix the test, then: holdfast done --test NAME"
 
     assert begun.failing("test_fails") == "no test ran"
     begun.write("tests/test_house.py", PASSING)
@@ -85,7 +85,7 @@ def test_no_test_is_named_as_proved_where_the_output_is_of_no_known_tool(checkou
 
 def test_green_and_refactor_end_only_with_the_test_passing_on_what_lies_there(begun):
     begun.red(LOGIN)
-    assert begun.refused("done", "green")["remedy"] == "mend the work, then: holdfast done"
+    assert begun.refused("done", "green")["remedy"] == "fix the work, then: holdfast done"
     begun.write(LOGIN.code_file, LOGIN.wrong)
     assert begun.failing("test_passes").endswith("assert False")
     assert begun.refused("done", "green")["code"] == "gate_unmet"

@@ -98,7 +98,7 @@ def test_a_commit_that_was_amended_is_not_taken_up(tmp_path):
 
 
 WAITING = '#!/bin/sh\ntouch "$0.begun"\nwhile test -e "$0" && ! test -e "$0.go"; do sleep 0.05; done\n'
-"""A hook that waits to be told to go on, and ends with the folder of a test that was interrupted."""
+"""A hook that waits to be told to continue, and ends with the folder of a test that was interrupted."""
 
 
 def reached(condition):

@@ -390,7 +390,7 @@ def test_a_worktree_with_something_that_cannot_be_kept_is_not_removed(run):
         subprocess.run(["git", *words], check=True)
     (nested / "own.txt").write_text("not committed anywhere")
     said = desk.ok("agent", "end").out
-    assert "is still there: not all that lies in" in said
+    assert "is still there: not all that is in" in said
     assert (nested / "own.txt").exists()
     shutil.rmtree(nested)
     run.ok("doctor", "--repair")

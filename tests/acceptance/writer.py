@@ -54,7 +54,7 @@ class Author:
 
 
 class Writer:
-    """Every move follows from what the server says: after a kill the agent asks where it is, and goes on there."""
+    """Every move follows from what the server says: after a kill the agent asks where it is, and continues there."""
 
     def __init__(self, root: Path, author: Author) -> None:
         self.root, self.author = root, author
@@ -106,7 +106,7 @@ class Writer:
         return dict(said)
 
     async def changing(self, tool: str, **arguments: Any) -> None:
-        """A call that changes something. The agent reads no answer of it: it asks again where it stands."""
+        """A call that changes something. The agent reads no answer of it: it asks again for its state."""
         self._calls += 1
         turn, late = divmod(self._calls, EVERY)
         if not late and turn % IN_FLIGHT == 0:

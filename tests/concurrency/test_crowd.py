@@ -125,7 +125,7 @@ for turn in range(40):
 
 @pytest.mark.parametrize("seed", [1])
 def test_a_process_that_is_killed_again_and_again_takes_nothing_with_it(crowd, root, seed):
-    """Eight go on while a ninth is killed at random moments and started anew."""
+    """Eight continue while a ninth is killed at random moments and started again."""
     chance = random.Random(seed)
     work = crowd.open().start(PLAIN, "1.0")
     steady = [crowd.add(WRITER_UNTIL, number) for number in range(8)]

@@ -112,7 +112,7 @@ class Play:
         return Facts(now=self.now, mono=self.mono, hashes=dict(self.files), **{**self.world, **more})
 
     def wait(self, seconds: float) -> Play:
-        """Both clocks go on."""
+        """Both clocks continue."""
         self.seconds += seconds
         self.mono += seconds
         return self

@@ -1,7 +1,7 @@
 """Random stories: a definition, and commands by all sorts of actors in a world that changes under their hands.
 
 A story is spelled by bytes, one or a few for each choice, so that a long story costs Hypothesis a single draw and still
-shrinks. Half of the commands are sensible ones for where the work stands: pure chance would never finish a step.
+shrinks. Half of the commands are sensible ones for the state of the work: pure chance would never finish a step.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def stories(actors: Sequence[Actor] = EVERYBODY, signers: Sequence[str] = ("", "
 
 
 def _meddle(play: Play, chance: Chance) -> None:
-    """Time goes on, files and the tree change, the machine is started again, the clock jumps."""
+    """Time continues, files and the tree change, the machine is started again, the clock jumps."""
     play.wait(chance.pick((1, 1, 1, 60, 700)))
     match chance.below(24):
         case 0 | 1 | 2:

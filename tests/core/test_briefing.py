@@ -226,4 +226,4 @@ def test_changes_that_were_asked_for_stay_open_whatever_the_checks_say():
     play.do(Reject("write", "no adverbs"), by=PERSON)
     play.do(RecordCheck("write", "tests", passed()))
     brief = briefed(play)
-    assert (brief.reason, told(brief.now)) == ("asked for: no adverbs", "mend it, then: holdfast done write")
+    assert (brief.reason, told(brief.now)) == ("asked for: no adverbs", "fix it, then: holdfast done write")

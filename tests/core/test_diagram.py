@@ -1,4 +1,4 @@
-"""Diagrams show the tree as it stands, and no text can become part of their syntax."""
+"""Diagrams show the tree as it is, and no text can become part of their syntax."""
 
 from __future__ import annotations
 

@@ -294,7 +294,7 @@ def test_other_workflows_keep_nothing_of_their_own_accord():
     assert (play.state.snapshots, play.state.step("a").data) == ((), {})
 
 
-# Where the document lies
+# Where the document is
 
 
 def test_the_document_of_a_run_that_is_over_goes_to_another_place():

@@ -192,7 +192,7 @@ def test_the_step_is_told_with_its_work_its_gate_and_what_was_changed():
     assert part(text, "The step's work:") == ["Work: Write the parser", "Agents: coder", "Outputs to be named: log"]
     assert part(text, "Blockers:") == [
         "- the check 'tests' has not run → holdfast check tests --passed-or-failed -w release-1",
-        "- the output 'log' is not named → mend it, then: holdfast done build/code --artifact log=PATH -w release-1",
+        "- the output 'log' is not named → fix it, then: holdfast done build/code --artifact log=PATH -w release-1",
     ]
     assert part(text, "So far:")[1:] == ["- src/b.py", "- src/a.py"]
 
@@ -408,7 +408,7 @@ def test_the_next_command_can_be_typed_as_it_stands():
     play = building()
     assert told(play).endswith("\n\nNext command: holdfast check tests --passed-or-failed -w release-1")
     play.do(Cancel("enough"), by=PERSON)
-    assert told(play).endswith("\n\nNext command: if it is to go on after all: holdfast resume -w release-1")
+    assert told(play).endswith("\n\nNext command: if it is to continue after all: holdfast resume -w release-1")
 
 
 def test_where_a_person_decides_the_next_command_is_to_show_it_and_wait():
@@ -671,7 +671,7 @@ def test_a_keepsake_has_what_the_agent_cannot_do_without():
 def test_a_keepsake_keeps_to_its_limit_and_gives_reminders_what_is_left(limit):
     text = compaction_summary(huge(), full().facts(), required=MANY[:3], limit=limit)
     assert len(text) <= limit
-    assert "Next command: mend it, then: holdfast check tests --passed-or-failed -w release-1" in outside_fences(text)
+    assert "Next command: fix it, then: holdfast check tests --passed-or-failed -w release-1" in outside_fences(text)
     assert text.endswith("run: holdfast resume-packet -w release-1")
     assert "(cut: " in text
     if limit >= 2000:

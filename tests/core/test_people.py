@@ -146,7 +146,7 @@ def test_a_person_overrides_an_escalation():
 @pytest.mark.parametrize("actor", [AGENT, REVIEWER, FILE, Actor("engine"), Actor("hook")])
 def test_nobody_else_overrides_or_resumes_or_guides_an_escalated_step(actor):
     play = escalated(approval={"by": "relayed"})
-    for command in (Approve("a"), Unblock("a", "go on"), Resume("a"), Resume()):
+    for command in (Approve("a"), Unblock("a", "continue"), Resume("a"), Resume()):
         play.refuses(command, "person_needed", by=actor)
 
 
@@ -571,7 +571,7 @@ def test_a_second_approval_of_finished_work_is_refused_aloud(command, by):
     refusal = play.refuses(command, "already_approved", by=by)
     assert "by human ada" in refusal.message
     assert (refusal.facts["variant"], refusal.facts["modifications"]) == ("B", {"colour": "blue"})
-    assert play.typed(refusal) == "holdfast next · or to decide anew: holdfast reopen a"
+    assert play.typed(refusal) == "holdfast next · or to decide again: holdfast reopen a"
 
 
 def test_the_same_words_of_the_same_person_are_no_second_approval():

@@ -1,4 +1,4 @@
-"""Answers about a workflow: where it stands, how far it is, what is in the way and what to type."""
+"""Answers about a workflow: its state, how far it is, what is in the way and what to type."""
 
 from __future__ import annotations
 
@@ -222,8 +222,8 @@ def test_a_branch_waits_for_its_children():
             (Begin("a"), Submit("a"), Review("a", "needs_revision")),
             ("escalated", "a", "holdfast unblock a --guidance TEXT · or holdfast approve a"),
         ),
-        ((Begin("a"), Cancel()), ("mark", "cancelled", "if it is to go on after all: holdfast resume")),
-        ((Begin("a"), Pause("r")), ("mark", "paused", "once it may go on: holdfast resume")),
+        ((Begin("a"), Cancel()), ("mark", "cancelled", "if it is to continue after all: holdfast resume")),
+        ((Begin("a"), Pause("r")), ("mark", "paused", "once it may continue: holdfast resume")),
         ((Begin("a"), Spend(DOLLAR)), ("bound", "cost", "holdfast extend --cost 5 · or holdfast cancel")),
     ],
 )

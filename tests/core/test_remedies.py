@@ -1,4 +1,4 @@
-"""Remedies: every command that is printed can be typed as it stands, once its blanks are filled."""
+"""Remedies: every command that is printed can be typed as it is, once its blanks are filled."""
 
 from __future__ import annotations
 

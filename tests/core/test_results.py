@@ -1,4 +1,4 @@
-"""A step whose own result decides: PASS goes on, FAIL sends the work back, and the tries of both count together."""
+"""A step whose own result decides: PASS continues, FAIL sends the work back, and the tries of both count together."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def test_a_last_own_failure_counts_the_fails_before_it():
 @pytest.mark.parametrize("at", ["", "write", "check"])
 @pytest.mark.parametrize("own", [0, 1, 2])
 def test_only_a_person_sets_work_going_again_whose_tries_are_used_up(own, at):
-    """However the tries were used up, and wherever it is to go on."""
+    """However the tries were used up, and wherever it is to continue."""
     play = writing()
     play.do(Begin("write"))
     for _ in range(own):
@@ -248,7 +248,7 @@ def test_after_a_failure_the_work_is_mended_and_its_result_named_anew():
     judged(play, failing("too short"))
     play.do(Resume("check"))
     (first, *_) = queries.blockers(play.state, "check", play.facts())
-    assert told(first.remedies) == "mend it, then: holdfast done check --artifact verdict=PATH"
+    assert told(first.remedies) == "fix it, then: holdfast done check --artifact verdict=PATH"
     play.refuses(Done("check"), "gate_unmet", results={RESULT: failing("too short")})
     assert play.state.step("check").advice == "too short"
 

@@ -1,4 +1,4 @@
-"""When work does not succeed: failing, trying again, being blocked, and who goes on when the tries are used up."""
+"""When work does not succeed: failing, trying again, being blocked, and who continues when the tries are used up."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_nothing_moves_in_a_cancelled_workflow(command):
     play = at_work()
     play.do(Cancel("no longer wanted"))
     refusal = play.refuses(command, "cancelled", by=PERSON)
-    assert play.typed(refusal) == "if it is to go on after all: holdfast resume"
+    assert play.typed(refusal) == "if it is to continue after all: holdfast resume"
 
 
 def test_a_cancelled_workflow_can_be_noted_and_paid_for():

@@ -33,7 +33,7 @@ class Block(NamedTuple):
     body: str
     line: int
     follows: str
-    """What stands between this block and the one before it."""
+    """What is between this block and the one before it."""
 
     @property
     def file(self) -> str:

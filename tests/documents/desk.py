@@ -28,7 +28,7 @@ PLAIN = {"name": "plain", "step": [{"id": "one"}, {"id": "two"}, {"id": "three"}
 
 
 class Desk:
-    """Every look opens the project anew, as the next process would."""
+    """Every look opens the project again, as the next process would."""
 
     def __init__(self, folder: Path, shape: dict[str, Any] | None = None) -> None:
         self.folder = folder

@@ -48,7 +48,7 @@ DOCUMENT: dict[str, Any] = {
 
 
 class Adopted:
-    """A project in which a document lay before Holdfast came."""
+    """A project in which a document was before Holdfast came."""
 
     def __init__(self, folder):
         self.folder = folder

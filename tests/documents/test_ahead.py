@@ -1,4 +1,4 @@
-"""A process that lives on makes a document while its line is being synced: what lies there is the newest state's."""
+"""A process that lives on makes a document while its line is being synced: what is there is the newest state's."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(program: str, *words: str) -> None:
 
 
 def shown(project: holdfast.Project, ulid: str) -> None:
-    """What lies there is what another process makes of the newest state."""
+    """What is there is what another process makes of the newest state."""
     work = project.workflow(ulid)
     lying = Path(project.wired.place.root, ".claude/workflow-state/active", f"{work.id}.json")
     assert lying.read_bytes() == project.wired.documents.render(work.state)

@@ -147,7 +147,7 @@ def rewritten(document: dict[str, Any]) -> dict[str, Any]:
 
 APPROVED = {"required": True, "by": "human", "approved": True, "approved_by": "ada"}
 PUT_BACK_APPROVAL = (
-    "put back: state_machine.phases[sign-off].approval (forged): only people and reviewers say what stands there"
+    "put back: state_machine.phases[sign-off].approval (forged): only people and reviewers say what is there"
 )
 PAST = "put back: state_machine.current_phase (gate_unmet): the step verify is not done: the check 'tests' has not run"
 
@@ -474,7 +474,7 @@ ROWS = {
         PARTLY,
         (
             (
-                "put back: state_machine.phases[sign] (not_possible): it stands where sign-off stood, "
+                "put back: state_machine.phases[sign] (not_possible): it is where sign-off stood, "
                 "and no edit renames a step"
             ),
             (
@@ -500,7 +500,7 @@ ROWS = {
         lambda d: (d["workflow"].update(id="release-2"), phase(d, "write").update(status="in_progress")),
         PARTLY,
         (
-            "put back: workflow.id (forged): only Holdfast says what stands there",
+            "put back: workflow.id (forged): only Holdfast says what is there",
             "taken: state_machine.phases[write].status",
         ),
         {"state_machine.phases.0.status": "in_progress"},
@@ -582,7 +582,7 @@ ROWS = {
         dev,
         lambda d: (d["tasks"][0].update(description="Add two forms"), d["context"].update(k=1)),
         PARTLY,
-        ("taken: context.k", "put back: tasks[1].description (forged): only Holdfast says what stands there"),
+        ("taken: context.k", "put back: tasks[1].description (forged): only Holdfast says what is there"),
         {"tasks.0.description": "Add a form", "context.k": 1},
     ),
     "the number of a task as a text": Row(
@@ -628,7 +628,7 @@ ROWS = {
         lambda d: (d["supervisor"].update(checks_performed="9"), d["learnings"].append({"lesson": "look first"})),
         PARTLY,
         (
-            "put back: supervisor.checks_performed (forged): only Holdfast says what stands there",
+            "put back: supervisor.checks_performed (forged): only Holdfast says what is there",
             "taken: learnings[0]",
         ),
         {"supervisor.checks_performed": 0, "learnings.0.lesson": "look first"},
@@ -642,7 +642,7 @@ ROWS = {
         ),
         FORGED,
         (
-            "put back: generation.steps[3].human_approval (forged): only people and reviewers say what stands there",
+            "put back: generation.steps[3].human_approval (forged): only people and reviewers say what is there",
             'normalised: generation.steps[1].status, to "in_progress"',
         ),
         {"generation.steps.0.status": "in_progress", "generation.steps.2.human_approval.approved": False},
@@ -651,7 +651,7 @@ ROWS = {
         story,
         lambda d: d.update(workflow_type="planning", mine=1),
         PARTLY,
-        ("put back: workflow_type (forged): only Holdfast says what stands there", "taken: mine"),
+        ("put back: workflow_type (forged): only Holdfast says what is there", "taken: mine"),
         {"workflow_type": "generation", "mine": 1},
     ),
     # Reviewed phases
@@ -709,7 +709,7 @@ ROWS = {
         gated,
         lambda d: d.update(pr_number=7, mine="x"),
         PARTLY,
-        ("put back: pr_number (forged): only Holdfast says what stands there", "taken: mine"),
+        ("put back: pr_number (forged): only Holdfast says what is there", "taken: mine"),
         {"pr_number": None, "mine": "x"},
     ),
 }

@@ -371,7 +371,7 @@ def test_the_same_change_made_again_after_it_was_undone_is_a_change_again(plain)
 
 
 def test_a_rendering_newer_than_what_a_process_had_loaded_is_no_edit(plain):
-    """Between loading the journal and looking at the document, another process went on."""
+    """Between loading the journal and looking at the document, another process continued."""
     slow, quick = plain.open(), plain.open()
     state = slow.wired.store.load(slow.wired.store.entries()[0].ulid)
     work = quick.workflow(plain.id)

@@ -1,4 +1,4 @@
-"""The guard view on disk: written when what it says changes, made anew when it is damaged, gone with the work."""
+"""The guard view on disk: written when what it says changes, made again when it is damaged, gone with the work."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rows(desk):
 
 
 def seen(desk):
-    """Which file lies there: a new one has another number."""
+    """Which file is there: a new one has another number."""
     found = os.stat(view(desk))
     return found.st_ino, found.st_mtime_ns
 
@@ -114,7 +114,7 @@ def test_a_damaged_view_says_nothing_and_is_made_anew_with_all_workflows(gated, 
     view(gated).write_bytes(damage)
     assert gated.open().wired.documents.guard.entries() == []
     other.refresh()
-    gated.look().note("goes on")
+    gated.look().note("continues")
     assert rows(gated) == before
 
 
@@ -123,9 +123,9 @@ def test_after_a_view_was_deleted_a_command_writes_only_its_own_entry(gated):
     other = gated.open().start(GATED, "2.0")
     before = rows(gated)
     view(gated).unlink()
-    gated.look().note("goes on")
+    gated.look().note("continues")
     assert rows(gated) == {gated.id: before[gated.id]}
-    gated.open().workflow(other.id).note("goes on too")
+    gated.open().workflow(other.id).note("continues too")
     assert rows(gated) == before
 
 
@@ -133,7 +133,7 @@ def test_the_doctor_makes_a_view_whole_that_was_deleted(gated):
     gated.open().start(GATED, "2.0")
     before = rows(gated)
     view(gated).unlink()
-    gated.look().note("goes on")
+    gated.look().note("continues")
     assert "behind the journals" in str(examine(gated.open()))
     repair(gated.open())
     assert {id: rows(gated)[id] for id in before} == before
@@ -157,5 +157,5 @@ def test_a_workflow_whose_journal_is_broken_is_in_no_other_ones_way(gated):
     with open(journal, "r+b") as file:
         file.write(b"broken")
     view(gated).unlink()
-    gated.look().note("goes on")
+    gated.look().note("continues")
     assert list(rows(gated)) == [gated.id]

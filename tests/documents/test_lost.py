@@ -41,7 +41,7 @@ def test_a_stash_of_everything_and_its_pop_change_nothing(scene, system, looked)
     scene.bench.git("stash", "-u")
     assert not (scene.bench.root / "notes.txt").exists()
     if looked and system in KEPT_BY_GIT:
-        scene.bench.ok("status")  # what git tracks and would be written anew, git itself does not write over
+        scene.bench.ok("status")  # what git tracks and would be written again, git itself does not write over
     elif looked:
         unharmed(scene)
     scene.bench.git("stash", "pop")

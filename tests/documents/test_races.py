@@ -111,7 +111,7 @@ def test_an_edit_right_after_the_exchange_is_not_taken_for_our_own(desk, just_af
     just_after(lambda: write_document(desk.path, document))
     work = desk.look()
     work.begin("write")
-    work.note("goes on with what it remembers")
+    work.note("continues with what it remembers")
     assert desk.look().state.context == {"k": 1}
     assert work.refresh().state.step("write").status == "active"
     assert desk.document["context"]["k"] == 1

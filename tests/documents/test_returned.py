@@ -43,7 +43,7 @@ def dated(document: dict[str, Any]) -> None:
 
 
 def open_gates(scene: Scene, id: str) -> list[str]:
-    """What the gate lets through for whoever goes on with the workflow of this id."""
+    """What the gate lets through for whoever continues with the workflow of this id."""
     work = scene.open().workflow(id)
     try:
         work.begin("publish").done("publish")

@@ -1,4 +1,4 @@
-"""Documents that are no JSON: mended, read leniently where the convention has it, or kept aside."""
+"""Documents that are no JSON: fixed, read leniently where the convention has it, or kept aside."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def reasons(scene: Scene) -> list[str]:
     return [path.read_text().strip() for path in sorted(folder.glob("*.reason"))]
 
 
-# A piece of what Holdfast wrote is mended by the command that finds it, whenever it was written
+# A piece of what Holdfast wrote is fixed by the command that finds it, whenever it was written
 
 
 @EVERY
@@ -156,7 +156,7 @@ def test_a_loose_text_without_a_journal_is_adopted_and_told(tmp_path):
     assert json.loads(path.read_bytes())["phase"]["current"] == 2
 
 
-# What lies beside the documents
+# What is beside the documents
 
 
 @EVERY

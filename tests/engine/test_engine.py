@@ -25,7 +25,7 @@ PATH = "release.json"
 
 
 class World:
-    """A clock that goes on a second with every look."""
+    """A clock that continues a second with every look."""
 
     def __init__(self):
         self.seconds = 0

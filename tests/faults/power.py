@@ -100,7 +100,7 @@ class Site:
         raise RuntimeError("the calls of the command are not those that were recorded")
 
     def _comes_back(self, root: str, *, acknowledged: bool) -> None:
-        """Everything acknowledged is there, and the next commands mend the views without a word about anybody."""
+        """Everything acknowledged is there, and the next commands fix the views without a word about anybody."""
         found, known = disk(root), len(self.stage.scene.before)
         assert sum(len(lines) for lines in found.journals.values()) >= known, "acknowledged, and gone"
         assert not acknowledged or self.stage.judge.happened(root), "acknowledged, and gone"

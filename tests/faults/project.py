@@ -77,7 +77,7 @@ REOPEN = Scene("reopen", (*LAST.before, "done ship"), "reopen plan")
 
 
 class Disk(NamedTuple):
-    """What lies in a project: the lines of the journals that are whole, the views, and the paths of all files."""
+    """What is in a project: the lines of the journals that are whole, the views, and the paths of all files."""
 
     journals: dict[str, list[dict[str, Any]]]
     views: dict[str, bytes]
@@ -236,7 +236,7 @@ class Judge:
         for line in found.lines():
             assert "edit_refused" not in json.dumps(line), line
         documents = _documents(found)
-        assert documents == _documents(wanted), "documents lie where they do not belong"
+        assert documents == _documents(wanted), "documents are where they do not belong"
         for path in documents:
             assert _is_of_its_lines(path, found, wanted), f"{path} is not what the journal says"
         if not damaged:

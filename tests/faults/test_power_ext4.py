@@ -1,4 +1,4 @@
-"""The power goes while a project lies on ext4: what was not synced is lost, and may be lost in part."""
+"""The power goes while a project is on ext4: what was not synced is lost, and may be lost in part."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ def test_a_power_cut_that_tears_the_views_takes_nothing_acknowledged_and_accuses
     site = Site("ext4", memory, commands, scene)
     cut = cut_before_every_change(site, later=True)
     assert len(cut) > 10
-    assert site.torn or scene is REOPEN, "nothing was torn, so nothing was mended"
+    assert site.torn or scene is REOPEN, "nothing was torn, so nothing was fixed"

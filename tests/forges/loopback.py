@@ -193,12 +193,12 @@ class Loopback:
         git = ("git", "-C", str(self.bare), "-c", "user.name=A", "-c", "user.email=a@example.com")
         tree = run(*git, "hash-object", "-t", "tree", "-w", "/dev/null")
         first = run(*git, "commit-tree", tree, "-m", "A house")
-        second = run(*git, "commit-tree", tree, "-p", first, "-m", "Mend the door")
+        second = run(*git, "commit-tree", tree, "-p", first, "-m", "Fix the door")
         for name, commit in (("main", first), ("release", first), (BRANCH, second)):
             run(*git, "update-ref", f"refs/heads/{name}", commit)
 
     def tip(self, branch: str, bare: Path | None = None) -> str:
-        """The commit that a branch stands at; nothing where it is not in the bare repository."""
+        """The commit that a branch is at; nothing where it is not in the bare repository."""
         where = ("git", "-C", str(bare or self.bare), "for-each-ref", "--format=%(objectname)")
         return run(*where, f"refs/heads/{branch}")
 

@@ -1,4 +1,4 @@
-"""A pull request speaks of the branch that is pushed: not of files that only lie in the working tree."""
+"""A pull request speaks of the branch that is pushed: not of files that only are in the working tree."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_who_says_that_they_made_it_meets_the_same_gates(bench):
         workflow.done("pr_creation", order=made)
     assert "the check 'test' of verification failed" in caught.value.message
     bench.write("page.py", "1\n")
-    bench.save("mended")
+    bench.save("fixed")
     bench.git("push", "-q", "origin", "HEAD")
     workflow.done("pr_creation", order=made)
     assert workflow.state.step("pr_creation").data["pr_number"] == 9

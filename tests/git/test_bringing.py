@@ -1,4 +1,4 @@
-"""A branch that is checked out goes on with its files, or stays as it was, whenever git was ended in between."""
+"""A branch that is checked out continues with its files, or stays as it was, whenever git was ended in between."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_what_git_had_begun_to_write_is_completed(tree, written):
         (tree.root / written).unlink()
     else:
         tree.git("restore", f"--source={tree.to}", "--worktree", "--", written)
-    assert f"has gone on to {tree.to[:12]}" in unfinished.settle(tree.repo)
+    assert f"has continued to {tree.to[:12]}" in unfinished.settle(tree.repo)
     assert tree.has_gone_on()
 
 

@@ -190,7 +190,7 @@ def test_the_next_command_or_hook_settles_it(project, who):
     else:
         run = os.path.join(os.path.dirname(holdfast.__file__), "surfaces/hooks/run.py")
         event = json.dumps({"hook_event_name": "PostToolUse", "cwd": str(project), "session_id": "s", "tool_name": "X"})
-        while git.is_unsettled(found(project)):  # a hook ends when its time is over, and the next one goes on
+        while git.is_unsettled(found(project)):  # a hook ends when its time is over, and the next one continues
             subprocess.run([*python, "-I", "-S", run], cwd=project, input=event, text=True, check=True)
         assert "was interrupted" in (project / ".holdfast/hook.log").read_text()
     assert not git.is_unsettled(found(project))
@@ -309,7 +309,7 @@ def test_one_who_insists_waits_for_a_git_that_does_not_end_at_once(project, tmp_
     pressing(
         interruptible(project, env={**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}), tmp_path / "begun"
     )
-    time.sleep(1)  # for a git that would go on alone
+    time.sleep(1)  # for a git that would continue alone
     assert not git.is_unsettled(found(project))
     is_whole(project)
 

@@ -217,7 +217,7 @@ class Server:
         os.close(theirs_out)
         self._buffer, self._number = b"", 0
         self.asked: list[dict[str, Any]] = []
-        """What a person was asked by form while the last call went on; each was declined."""
+        """What a person was asked by form while the last call continued; each was declined."""
         hello = {"protocolVersion": PROTOCOL, "clientInfo": {"name": "golden", "version": "1"}}
         self.instructions = self.request("initialize", {**hello, "capabilities": {"elicitation": {}}})["instructions"]
         self._send({"method": "notifications/initialized"})

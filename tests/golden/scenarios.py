@@ -559,7 +559,7 @@ def release(desk: Desk) -> None:
     desk.refused("done", "verify")
     desk.does("fail", "verify", "--reason", "nobody built it")
     desk.look("try 2, back at the changelog")
-    desk.write("NOTES.md", "Built anew.\n")
+    desk.write("NOTES.md", "Built again.\n")
     desk.does("done", "changelog")
     desk.does("begin", "verify")
     desk.does("fail", "verify", "--reason", "still not built")

@@ -84,7 +84,7 @@ def _install(place: Path) -> None:
 
 
 def _needed(of: metadata.Distribution, extras: set[str]) -> set[str]:
-    """The names of all that a distribution stands on; our environment has them as they are pinned."""
+    """The names of all that a distribution is on; our environment has them as they are pinned."""
     found: set[str] = set()
     waiting = [(of, extras)]
     while waiting:

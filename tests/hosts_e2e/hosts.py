@@ -42,7 +42,7 @@ class Host:
         raise NotImplementedError
 
     def edit(self, path: str, text: str) -> Turn:
-        """The host's own tool makes a file of the project anew."""
+        """The host's own tool makes a file of the project again."""
         raise NotImplementedError
 
     def change(self, path: str, old: str, new: str) -> list[Turn]:
@@ -323,7 +323,7 @@ trust_level = "trusted"
 
     def command(self, name: str, given: str, turns: list[Turn], *, known: str = "") -> Run:
         """It has none that a project could bring: a person says it in their own words."""
-        words = {"workflow": f"Start the workflow {given}.", "resume-workflow": "Go on with the workflow."}
+        words = {"workflow": f"Start the workflow {given}.", "resume-workflow": "Continue with the workflow."}
         return self.run(words[name], turns, known=known)
 
     def session(self, run: Run) -> str:

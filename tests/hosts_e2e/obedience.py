@@ -1,4 +1,4 @@
-"""Whether a scripted model used only what it was told: commands, options, paths and names stand in what it had read."""
+"""Whether a scripted model used only what it was told: commands, options, paths and names are in what it had read."""
 
 from __future__ import annotations
 

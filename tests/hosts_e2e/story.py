@@ -53,7 +53,7 @@ class Played:
         self.log: list[dict[str, Any]] = scene.asked("log")["records"]
         self.fresh = host.command("resume-workflow", "", self._later(), known=ID)
         self.status_later: dict[str, Any] = scene.asked("status")
-        self.resumed = host.run("Go on.", [say("I wait.")], session=host.session(self.work))
+        self.resumed = host.run("Continue.", [say("I wait.")], session=host.session(self.work))
         self.word = scene.typed("approve", "sign-off", "--yes", "-w", self.id)
         self.approved: dict[str, Any] = scene.asked("status")
         scene.typed("uninstall", host.name)
@@ -243,7 +243,7 @@ class AnyHost:
     def test_who_stops_in_the_middle_is_told_to_go_on(self, everywhere: Everywhere) -> None:
         run = everywhere.run
         assert run.unheard == [], str(run)
-        assert "is not done: build – the work is under way. Go on: holdfast done build" in run.turns[4].text
+        assert "is not done: build – the work is under way. Continue: holdfast done build" in run.turns[4].text
 
     def test_an_edit_of_its_document_is_answered_at_once_with_what_became_of_it(self, everywhere: Everywhere) -> None:
         run = everywhere.edited

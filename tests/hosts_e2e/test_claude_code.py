@@ -45,7 +45,7 @@ class TestCompactionByHand:
             host.settle()
             scene.holdfast("install", host.name)
             begun = host.tool("start_workflow", workflow="release", subject="1.4.0")
-            yield host.talk(["Begin.", "/compact keep the order", "Go on."], [begun, say("Begun."), say("On.")])
+            yield host.talk(["Begin.", "/compact keep the order", "Continue."], [begun, say("Begun."), say("On.")])
 
     def test_the_summary_is_told_both(self, talk: Run) -> None:
         assert (talk.code, talk.unheard) == (0, []), str(talk)

@@ -1,7 +1,7 @@
 """A feature from its start to its end in real hosts, by agents that know nothing but what they are told.
 
 The lead reads the command and the skill, each creator and reviewer its own prompt. What they type, and which files they
-write, must stand in what they had read until then: `obedience.untold` says what does not.
+write, must be in what they had read until then: `obedience.untold` says what does not.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Played:
         scene.holdfast("install", host.name)
         self.again = scene.tree()
         self.work = host.run("Start the release.", self._turns(), known=ID)
-        self.resumed = host.run("Go on.", self._later(), session=host.session(self.work))
+        self.resumed = host.run("Continue.", self._later(), session=host.session(self.work))
         self.fresh = host.run("What is there to do?", [say("A release.")])
         self.status: dict[str, Any] = scene.asked("status")
         self.log = scene.project / ".holdfast/hook.log"

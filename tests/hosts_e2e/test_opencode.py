@@ -33,7 +33,7 @@ class TestOpencode(AnyHost):
         assert f"Keep in the summary, word for word:\nWorkflow id: {played.id}" in summary.text
 
     def test_the_packet_is_among_what_the_system_says(self, played: Played) -> None:
-        """Nothing of the conversation carries it: the plugin says it anew with each request."""
+        """Nothing of the conversation carries it: the plugin says it again with each request."""
         system = [one["content"] for one in played.work.turns[-1]["body"]["messages"] if one["role"] == "system"]
         assert any(PACKET in text for text in system)
 
@@ -69,14 +69,14 @@ class TestServed:
                 _prompted("Begin."),
                 ("wait", "Now it waits for a person.", None),
                 ("POST", "/session/{session}/summarize", {"providerID": "loop", "modelID": "scripted"}),
-                _prompted("Go on."),
+                _prompted("Continue."),
             ]
             words = (sys.executable, HERE / "served.py", json.dumps(steps), host.program)
             yield scene.run(*words, turns=turns, env=host.environment)
 
     def test_who_stops_in_the_middle_is_told_to_go_on(self, talk: Run) -> None:
         assert (talk.code, talk.unheard) == (0, []), str(talk)
-        assert "is not done: build – the work is under way. Go on: holdfast done build" in talk.turns[3].text
+        assert "is not done: build – the work is under way. Continue: holdfast done build" in talk.turns[3].text
 
     def test_the_summary_is_told_what_to_keep(self, talk: Run) -> None:
         (summary,) = talk.summaries

@@ -1,4 +1,4 @@
-"""Where a project's root is, what its `.holdfast` looks like, and which paths lie inside."""
+"""Where a project's root is, what its `.holdfast` looks like, and which paths are inside."""
 
 from __future__ import annotations
 

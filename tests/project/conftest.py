@@ -16,7 +16,7 @@ PLAIN = {"name": "plain", "step": [{"id": "one"}, {"id": "two"}, {"id": "three"}
 
 
 class House(Bench):
-    """Every look opens the project anew, as the next process would."""
+    """Every look opens the project again, as the next process would."""
 
     @property
     def home(self) -> Path:

@@ -48,13 +48,13 @@ RUNS, OVER = "🔄 In Progress", "✅ Complete"
 
 
 def running(house):
-    """The accounts that go on, as the journals have them."""
+    """The accounts that continue, as the journals have them."""
     store = house.open("human").wired.store
     return [store.load(entry.ulid) for entry in store.active() if entry.dialect == "compaction"]
 
 
 def seen(house):
-    """Everything that the project's notes say now is taken over; what goes on afterwards."""
+    """Everything that the project's notes say now is taken over; what continues afterwards."""
     assert take_sightings(house.open("human").wired, HOOK) == []
     return running(house)
 
@@ -173,7 +173,7 @@ def test_notes_move_the_work_again_once_it_is_where_they_put_it(house):
 
 
 def test_notes_that_stay_behind_move_nothing_back(house):
-    """The agent's own state file went on, and nobody touched the notes."""
+    """The agent's own state file continued, and nobody touched the notes."""
     (first,) = noted(house)
     workflow = house.open("human").workflow(first.id)
     workflow.done(queries.current(workflow.state) or "")
@@ -349,7 +349,7 @@ def test_notes_that_cannot_be_read_are_passed_over(house, content):
     ["Blocked", "⏸️ On Hold", "Needs Review", "Paused until Monday", "Ready", "Not Started", "Complete, pending review"],
 )
 def test_a_plan_that_stops_blocks_its_workflow_with_its_own_words_and_ends_nothing(house, status):
-    """Although one of its phases is ticked, and the word complete stands in it."""
+    """Although one of its phases is ticked, and the word complete is in it."""
     (first,) = planned(house)
     (path,) = house.root.glob("untracked/workflow-state/*/state-*.json")
     (state,) = planned(house, status)

@@ -157,7 +157,7 @@ def test_a_session_is_where_it_sat_down_last_also_when_it_comes_back(house):
 
 
 def test_a_name_in_a_prompt_binds_a_session_that_is_nowhere_and_moves_none(house):
-    """A title may stand in any text that somebody pastes; an id is meant."""
+    """A title may be in any text that somebody pastes; an id is meant."""
     one, two = house.plain("1"), house.plain("2")
     for workflow, by, expected in ((one, "name", one), (two, "name", one), (two, "id", two), (one, "name", two)):
         house.note("UserPromptSubmit", workflow=workflow.ulid, by=by)

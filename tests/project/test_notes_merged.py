@@ -157,7 +157,7 @@ def test_a_plan_that_goes_on_after_all_takes_its_workflow_up_again_with_what_is_
     assert (state.ulid, state.reminders, queries.top_number(state)) == (first.ulid, ("never touch prod",), 2)
     assert len(state.plan.paths) == 3
     told = [alert.message for alert in house.open("human").workflow(state.id).briefing().alerts]
-    assert told == [f"{BILLING} says: In Progress, so {state.id}, which had ended by it, goes on"]
+    assert told == [f"{BILLING} says: In Progress, so {state.id}, which had ended by it, continues"]
 
 
 def test_what_a_plan_ended_is_resumed_by_command_and_stays_while_the_plan_says_the_same(house):

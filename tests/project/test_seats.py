@@ -1,4 +1,4 @@
-"""Which workflow a session is at, and which one it goes on with when it is at none."""
+"""Which workflow a session is at, and which one it continues with when it is at none."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_damaged_view_binds_nobody_until_it_is_made_anew(house, damage):
     workflow = house.plain(session="S1")
     (house.home / "guard").write_bytes(damage)
     assert bound(house.open(), "S1") is None
-    house.open("human").workflow(workflow.id).note("goes on")
+    house.open("human").workflow(workflow.id).note("continues")
     found = bound(house.open(), "S1")
     assert found is not None
     assert found.id == workflow.id

@@ -1,4 +1,4 @@
-"""State files that lie beside the one of their workflow, have its name, or are no JSON: taken, and told at once."""
+"""State files that are beside the one of their workflow, have its name, or are no JSON: taken, and told at once."""
 
 from __future__ import annotations
 

@@ -432,7 +432,7 @@ def child(home, script, data, *more):
 
 
 def at_once(*processes):
-    """Lets processes that wait go on together; what each said."""
+    """Lets processes that wait continue together; what each said."""
     try:
         for process in processes:
             assert process.stdout.readline() == "ready\n", process.stderr.read()

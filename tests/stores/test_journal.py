@@ -745,8 +745,8 @@ def test_a_poisoned_handle_whose_line_is_gone_does_not_build_on_it(path):
     with pytest.raises(Conflict) as refused, journal.writing():
         pass
     assert refused.value.code == "journal_changed"
-    with Journal(path) as anew:
-        assert write(anew, 3).seq == 2
+    with Journal(path) as fresh_start:
+        assert write(fresh_start, 3).seq == 2
 
 
 # --- many at once --------------------------------------------------------------------------------------------------

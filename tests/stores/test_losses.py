@@ -1,4 +1,4 @@
-"""A journal that lost lines, wherever it was cut, zeroed or changed: nobody goes on as if they had never been."""
+"""A journal that lost lines, wherever it was cut, zeroed or changed: nobody continues as if they had never been."""
 
 from __future__ import annotations
 

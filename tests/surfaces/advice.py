@@ -39,7 +39,7 @@ class Suggestion:
         self.words, self.command = (found[1] or "", found[2]) if found else (printed.rstrip(","), "")
         self.tool = self.command.partition(" ")[0] if _TOOL.match(self.command) else ""
         if not self.tool and any(word[-1:] in (",", ";") for word in self.argv):
-            raise DeadEnd(f"what stands behind a command touches it: {printed}")
+            raise DeadEnd(f"what is behind a command touches it: {printed}")
         if not self.tool and _OBEYED.search(_bare(self.command)):
             raise DeadEnd(f"a shell does something else: {printed}")
         if self._decides:
@@ -139,7 +139,7 @@ def follow(
             raise dead("what was refused is suggested again")
         is_ours = bool(first.tool) or first.argv[:1] == ["holdfast"]  # git takes any word for the address of a remote
         if first.end == "blank" and is_ours and run(first)[0] == 0:
-            raise dead("a blank is taken as it stands")
+            raise dead("a blank is taken as it is")
         if first.end:
             return first.end
         if number == most:

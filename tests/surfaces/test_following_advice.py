@@ -247,7 +247,7 @@ class Follower(Desk):
         kept.rename(self._all)
 
     def _agree(self, id: str) -> None:
-        """Every surface suggests the same first; nowhere does a person's command stand among an agent's."""
+        """Every surface suggests the same first; nowhere does a person's command are among an agent's."""
         told = json.loads(self._asked("next", "-w", id, "--json").out)
         action = told["required_action"]
         if not action:
@@ -258,7 +258,7 @@ class Follower(Desk):
             "packet": _after(self._asked("resume-packet", "-w", id).out, r"^Next command: (.*)$"),
         }
         if self._held:
-            lines["stop"] = _after(self.hook("Stop", stop_hook_active=False), r" Go on: (.*)\"$") or action
+            lines["stop"] = _after(self.hook("Stop", stop_hook_active=False), r" Continue: (.*)\"$") or action
         for surface, line in lines.items():
             assert _plain(line) == _plain(action), surface
         assert action in self._asked("status", "-w", id).out
@@ -363,7 +363,7 @@ def test_what_is_refused_until_something_else_is_done_leads_to_what_next_says(tm
     [
         ("holdfast begin a", [""]),
         ("holdfast done 'a · or b' --artifact text=PATH", ["blank"]),
-        ("mend it, then: holdfast check tests --run", ["work"]),
+        ("fix it, then: holdfast check tests --run", ["work"]),
         ("show a to a person and stop, or holdfast wait --for person", ["person", "person"]),
         ('run_check {"check": "a · or b"} · or in a shell: holdfast next', ["", ""]),
         ("holdfast check lint --passed-or-failed", ["blank"]),

@@ -1,4 +1,4 @@
-"""What several surfaces say of the same thing is the same, and what a refusal suggests can be typed as it stands."""
+"""What several surfaces say of the same thing is the same, and what a refusal suggests can be typed as it is."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_every_tool_that_changes_a_workflow_takes_a_token():
 NOT_BY_TOOL = {
     "check": {"failed": "`passed` is false"},
     "start": {
-        "resume": "get_next_step goes on with the one that is active",
+        "resume": "get_next_step continues with the one that is active",
         "reading": "brief_agents",
         "remind": "brief_agents",
     },

@@ -87,7 +87,7 @@ release-1 · release · branch main
 
 Now     verify (Verify everything): the check 'tests' failed: assert 1 == 2 (and
         2 more)
-        mend it, then: holdfast check tests --run
+        fix it, then: holdfast check tests --run
 
 Agents  coder on verify, since 15m ago, stale: its lease ran out
 Bounds  77 % of the cost is used: $7.70 of $10.00
@@ -131,7 +131,7 @@ Notes   Variant B loads without a script. — human ada, 11m ago
 the check 'tests' failed: assert 1 == 2
 
 Now
-  mend it, then: holdfast check tests --run
+  fix it, then: holdfast check tests --run
   holdfast check types --passed-or-failed
 
 When the work is done
@@ -149,7 +149,7 @@ def test_next_names_what_must_come_first_and_promises_no_done():
     story.do(cmd.Pause("lunch"), PERSON)
     said = render.next_step(Briefing(story.state, story.facts()), PLAIN)
     assert "\n\npaused: lunch\n\nNow\n  show this to a person and stop, or holdfast wait --for person\n\n" in said
-    assert "\n\nFor a person\n  once it may go on: holdfast resume\n\nAfter" in said
+    assert "\n\nFor a person\n  once it may continue: holdfast resume\n\nAfter" in said
 
 
 def test_when_all_is_done_next_and_status_say_so():
@@ -528,8 +528,8 @@ def test_what_was_asked_for_stands_before_the_command():
     brief = Briefing(story.state, story.facts())
     assert (brief.ready, brief.reason) == (True, "asked for: shorter, please")
     said = answers.next_step(brief)
-    assert (said["blocking_reason"], said["required_action"]) == (brief.reason, "mend it, then: holdfast done a")
-    assert "\n\nChanges asked for\n  a: shorter, please\n\nNow\n  mend it, then: holdfast done a\n" in render.next_step(
+    assert (said["blocking_reason"], said["required_action"]) == (brief.reason, "fix it, then: holdfast done a")
+    assert "\n\nChanges asked for\n  a: shorter, please\n\nNow\n  fix it, then: holdfast done a\n" in render.next_step(
         brief, PLAIN
     )
 
@@ -538,10 +538,10 @@ def test_what_failed_stands_before_the_check_that_is_run_again():
     story = Story({"id": "a", "checks": [{"name": "tests", "run": ["pytest"]}]}).do(cmd.Begin("a"))
     brief = Briefing(story.check("a", "tests", False, tail="E   no module x\n== 1 error ==\n").state, story.facts())
     assert brief.reason == "the check 'tests' failed: no module x"
-    assert answers.next_step(brief)["required_action"] == "mend it, then: holdfast done"
-    # What a command printed is data: in a packet it stands between the fences.
+    assert answers.next_step(brief)["required_action"] == "fix it, then: holdfast done"
+    # What a command printed is data: in a packet it is between the fences.
     blockers = packet(brief).partition("Blockers:")[2].partition("\n\n")[0]
-    assert "the check 'tests' failed → mend it, then: holdfast done" in blockers
+    assert "the check 'tests' failed → fix it, then: holdfast done" in blockers
 
 
 def test_a_failure_that_sends_back_is_told_of_the_step_that_failed():

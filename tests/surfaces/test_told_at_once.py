@@ -43,7 +43,7 @@ def jq(desk: Desk, program: str) -> str:
 
 
 SLOW = "from holdfast.documents import files; files.SETTLED_AFTER = 3600; "
-"""A write that may still go on, however long a busy machine takes to look."""
+"""A write that may still continue, however long a busy machine takes to look."""
 
 
 def hooked(desk: Desk, tool: str, given: dict[str, Any], *, before: str = "", **more: Any) -> str:
@@ -256,7 +256,7 @@ class TestASecretThatWasRedacted:
         assert [path for path in files if TOKEN.encode() in path.read_bytes()] == []
 
 
-PROGRAM = "import holdfast; work = holdfast.open('.').workflow(); work.status(); work.note('a program went on')"
+PROGRAM = "import holdfast; work = holdfast.open('.').workflow(); work.status(); work.note('a program continued')"
 
 
 def test_what_only_a_program_was_told_is_told_by_the_next_command_once(desk):

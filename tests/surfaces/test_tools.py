@@ -24,7 +24,7 @@ PLAIN = {"name": "plain", "step": [{"id": "one"}, {"id": "two", "approval": {"by
 
 
 class Desk:
-    """A writer's project, and one run in it. Every call opens the project anew, as another process would."""
+    """A writer's project, and one run in it. Every call opens the project again, as another process would."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
@@ -212,9 +212,9 @@ def test_what_a_refused_start_suggests_keeps_what_the_start_said(desk):
     said = {"workflow": "generation", "subject": "0204", "session_name": SESSION, "context": {"mood": "rain"}}
     with pytest.raises(Refused) as refused:
         desk.call("start_workflow", **said)
-    go_on, anew = in_tools(refused.value.remedies, desk.bench.open().scope()).split(" · or ")
-    assert go_on == f'go on with it: get_next_step {{"workflow_id": "{desk.id}"}}'
-    call = json.loads(anew.removeprefix("give it up: start_workflow "))
+    go_on, fresh_start = in_tools(refused.value.remedies, desk.bench.open().scope()).split(" · or ")
+    assert go_on == f'continue with it: get_next_step {{"workflow_id": "{desk.id}"}}'
+    call = json.loads(fresh_start.removeprefix("give it up: start_workflow "))
     assert call == {**said, "fresh": True}
     assert desk.call("start_workflow", **call)["workflow_id"] != desk.id
 
@@ -555,7 +555,7 @@ def test_a_cancelled_run_keeps_its_files_and_releases_its_leases(desk):
     found = desk.of("get_next_step")
     assert (found["can_proceed"], found["required_action"]) == (
         False,
-        f'if it is to go on after all: resume_workflow {{"workflow_id": "{desk.id}"}}',
+        f'if it is to continue after all: resume_workflow {{"workflow_id": "{desk.id}"}}',
     )
     assert desk.of("validate_prerequisites", step=3)["can_start_step"] is False
     assert desk.refused("approve_step", step=3, approved=True).code == "cancelled"

@@ -18,7 +18,7 @@ SCENE = "acts/act-1/chapters/chapter-02/scenes/scene-0204.md"
 
 
 class Desk:
-    """A project whose workflow is worked on by tools alone. Every call opens the project anew."""
+    """A project whose workflow is worked on by tools alone. Every call opens the project again."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.id = bench, ""

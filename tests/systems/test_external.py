@@ -233,7 +233,7 @@ def test_a_workflow_whose_system_is_not_enabled_says_what_a_person_does_about_it
         assert error["remedy"] == "show this to a person and stop"
         assert "enable = ['checklist'] below [systems]" in error["remedies"][1]["text"]
     (finding,) = [one for one in site.findings() if one["code"] == "no_system"]
-    assert "checklist-moving cannot go on: there is no system 'checklist'" in finding["message"]
+    assert "checklist-moving cannot continue: there is no system 'checklist'" in finding["message"]
     assert "cannot be read" not in site.run("doctor").stdout
 
 

@@ -142,7 +142,7 @@ def test_a_journal_that_is_damaged_is_left_to_the_doctor(site):
     assert (site.root / completed(workflow)).exists()
 
 
-# Skills that nobody went on with.
+# Skills that nobody continued with.
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def bench(tmp_path, monkeypatch) -> Bench:
 
 
 def ago(bench: Bench, seconds: float, kind: str = "human") -> Project:
-    """The project as it was opened then: its clock stands still."""
+    """The project as it was opened then: its clock is still."""
     project = bench.open(kind)
     world = project.wired.world
     then = moment.from_epoch(moment.to_epoch(world.now()) - seconds)

@@ -160,7 +160,7 @@ def moved(scene: Scene) -> None:
 
 
 def copied(scene: Scene) -> None:
-    """Both go on, each for itself, and the copy's document comes over the other."""
+    """Both continue, each for itself, and the copy's document comes over the other."""
     first, other = scene.bench, scene.bench.root.with_name("copied")
     shutil.copytree(first.root, other, symlinks=True)
     scene.bench = Bench(other)

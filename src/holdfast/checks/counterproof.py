@@ -129,14 +129,14 @@ def without_work(task: Task, test_file: str | None, since: str | None = None) ->
 
 
 def observed_in(check: Check, task: Task, folder: str, env: dict[str, str], how: dict[str, Any]) -> Observed:
-    """A check, run in a folder that stands in for that of the task."""
+    """A check, run in a folder that replaces that of the task."""
     before, now = os.path.join(task.base, ""), os.path.join(folder, "")
     argv = [word.replace(before, now) for word in check.run]
     return observe(argv, cwd=folder, report=report_in(check), ask=True, env=env, **how)
 
 
 def _shares(file: str) -> bool:
-    """Whether tests of the file stand beside code, as those of units do in Rust."""
+    """Whether tests of the file are beside code, as those of units do in Rust."""
     return file.endswith(".rs") and "tests" not in file.split("/")[:-1]
 
 

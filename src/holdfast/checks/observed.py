@@ -39,7 +39,7 @@ def observe(
 ) -> Observed:
     """Runs a command in a folder; `report` is where it writes JUnit XML, if it does, and `env` is added to what is set.
 
-    A tool that does not start when it is asked for data is run once more as the command stands.
+    A tool that does not start when it is asked for data is run once more as the command is.
     """
     import tempfile
 

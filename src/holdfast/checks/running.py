@@ -63,7 +63,7 @@ def run(
     watch: Callable[[str, float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> CheckRun:
-    """Run a command without a shell for at most `timeout` seconds; `env` stands in for the inherited environment.
+    """Run a command without a shell for at most `timeout` seconds; `env` replaces the inherited environment.
 
     `output` is where the caller wants to find what is printed. `watch` is told its last line and how many seconds have
     passed, ten times a second; `cancelled` is asked at most twenty times. The run ends with the command itself,
@@ -189,7 +189,7 @@ class _Watch:
 
 
 def _widen(pipe: int) -> None:
-    """Lets a command that prints much go on while we read: each of us is woken up less often."""
+    """Lets a command that prints much continue while we read: each of us is woken up less often."""
     if hasattr(fcntl, "F_SETPIPE_SZ"):
         with suppress(OSError):
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)

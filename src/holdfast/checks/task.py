@@ -27,7 +27,7 @@ class Task:
         self.sources = Sources(base, own if self.repository else None, self.earlier)
 
     def changed_since(self, commit: str | None) -> dict[str, content.Changed]:
-        """Every path that differs from a commit; not what lay there changed when the workflow began."""
+        """Every path that differs from a commit; not what was already changed when the workflow began."""
         if self.repository is None:
             return {}
         found = self._world.changed(self.repository, commit, self._world.aside(self._state))

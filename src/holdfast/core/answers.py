@@ -18,7 +18,7 @@ FACTS = ("decisions", "asked_for", "violations", "emphasis", "unchanged")
 
 
 def summary(brief: Briefing) -> dict[str, Any]:
-    """Where a workflow stands, in a few fields."""
+    """The state of a workflow, in a few fields."""
     return {
         "workflow_id": brief.state.id,
         "workflow_type": brief.state.type,
@@ -126,7 +126,7 @@ def step(state: State, path: str, facts: Facts) -> dict[str, Any]:
 
 
 def position(brief: Briefing, status: str, action: str | None) -> dict[str, Any]:
-    """What to do now, and whether anything forbids going on to what follows: the fields of the convention."""
+    """What to do now, and whether anything forbids continuing to what follows: the fields of the convention."""
     after = brief.after
     return {
         "can_proceed": brief.ready,
@@ -232,7 +232,7 @@ def decided(records: Iterable[Record]) -> list[dict[str, Any]]:
 
 
 def waiting(brief: Briefing, scope: Scope = ANYWHERE, records: Iterable[Record] = ()) -> dict[str, Any]:
-    """Where a workflow stands for somebody who waits for it; `records` are what happened meanwhile."""
+    """The state of a workflow for somebody who waits for it; `records` are what happened meanwhile."""
     asked = [
         {"step": path, "kind": one.kind, "message": one.message, "remedies": as_json(one.remedies, scope)}
         for path, one in brief.waiting

@@ -425,7 +425,7 @@ def _rehomed(state: State, event: ev.Rehomed) -> State:
 
 
 def _extended(state: State, event: ev.Extended) -> State:
-    """A bound that is wider now warns anew; the others have warned."""
+    """A bound that is wider now warns again; the others have warned."""
     old, new = dict(state.bounds.items()), event.bounds
     wider = tuple(name.removeprefix("max_") for name, limit in new.items() if limit != old[name])
     kept = tuple(said for said in state.warned if not said.startswith(wider))

@@ -1,4 +1,4 @@
-"""What every surface says of a workflow at one moment: where it stands, what to do now, what the work is.
+"""What every surface says of a workflow at one moment: its state, what to do now, what the work is.
 
 One value is made for a request, and all surfaces render from it.
 """
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 
 ALERTS_FOR = 86_400
-"""Seconds for which surfaces go on telling what happened to a document."""
+"""Seconds for which surfaces continue telling what happened to a document."""
 SESSION = ("ack", "held", "read_only")
-"""Kinds of blockers that keep one session from going on, whatever the step lacks."""
+"""Kinds of blockers that keep one session from continuing, whatever the step lacks."""
 LEFT = "An agent before left work here that was not brought in"
-"""What stands above the commands that bring it back."""
+"""What is above the commands that bring it back."""
 NEWEST_NOTES = 3
 """How many notes somebody who asks for the next step is given."""
 
@@ -111,7 +111,7 @@ class Briefing(Standing):
 
     @part
     def blockers(self) -> tuple[Unmet, ...]:
-        """What keeps this session from going on comes before what the step lacks, unless only a person goes on."""
+        """What keeps this session from continuing comes before what the step lacks, unless only a person continues."""
         found = self.lacking
         if self._read_only and found:
             return (Unmet("read_only", "", self._read_only.message, self._read_only.remedies), *found)
@@ -173,12 +173,12 @@ class Briefing(Standing):
 
     @part
     def ready(self) -> bool:
-        """Whether nothing but the work itself stands between this step and the next one."""
+        """Whether nothing but the work itself is between this step and the next one."""
         return self.first is not None and self.first.kind in queries.READY
 
     @part
     def lacks(self) -> str:
-        """What stands between this step and the next one, beyond the work itself."""
+        """What is between this step and the next one, beyond the work itself."""
         return "" if self.ready or self.first is None else self.first.message
 
     @part
@@ -255,7 +255,7 @@ class Briefing(Standing):
 
     @part
     def stopped(self) -> bool:
-        """Whether the whole workflow stands still, whatever its steps lack."""
+        """Whether the whole workflow is still, whatever its steps lack."""
         return self.first is not None and self.first.kind in ("mark", "bound", "system", "git", *SESSION)
 
     # What the work is

@@ -82,7 +82,7 @@ class Iterate(Command):
 
 
 class Block(Command):
-    """A step cannot go on. `by_hand`: a person does it, and only a person lets others at it again."""
+    """A step cannot continue. `by_hand`: a person does it, and only a person lets others at it again."""
 
     step: str
     reason: str
@@ -134,7 +134,7 @@ class Reopen(Command):
 
 
 class Reset(Command):
-    """Begins a step anew as if it had never been worked on, and all that wait for it; without a step, everything."""
+    """Begins a step again as if it had never been worked on, and all that wait for it; without a step, everything."""
 
     step: str = ""
 
@@ -166,7 +166,7 @@ class Cancel(Command):
 
 
 class Reinstate(Command):
-    """A workflow that was given up goes on where it was: unlike `Resume`, no step is taken up again."""
+    """A workflow that was given up continues where it was: unlike `Resume`, no step is taken up again."""
 
 
 class Pause(Command):
@@ -201,9 +201,9 @@ class Revalidate(Command):
 
 
 class Rehome(Command):
-    """The session is committed: `before` is where its files lay, and now they lie in the project.
+    """The session is committed: `before` is where its files were, and now they are in the project.
 
-    Its `own` folders lie below `after`; everything else was a copy of a file of the project.
+    Its `own` folders are below `after`; everything else was a copy of a file of the project.
     """
 
     before: str
@@ -295,7 +295,7 @@ class Alarm(Command):
 
 
 class Compacted(Command):
-    """The host threw away the agent's context; the agent goes on from what is recorded."""
+    """The host threw away the agent's context; the agent continues from what is recorded."""
 
     note: str = ""
 
@@ -379,7 +379,7 @@ class Together(Command):
 PARTLY, FORGED, NORMALISED = "edit_partly_refused", "edit_forged", "edit_normalised"
 """What is said of an edit of which not everything was taken as it was written."""
 Place = tuple[str | tuple[str, Any], ...]
-"""Where something stands in a document: names, and for an entry of a list its key and what that says."""
+"""Where something is in a document: names, and for an entry of a list its key and what that says."""
 
 
 class Part(Value):
@@ -393,7 +393,7 @@ class Part(Value):
     needs: str = ""
     """The field of the part without which this one says nothing."""
     written: Any = None
-    """What the field is read as, where it was written in another way; it stands at the first place from now on."""
+    """What the field is read as, where it was written in another way; it is at the first place from now on."""
     wrong: HoldfastError | None = None
     """Why it cannot be taken, whatever the rules say."""
     gate: bool = False

@@ -38,7 +38,7 @@ def _number(progress: Progress) -> int:
 
 
 def acted(before: Progress, after: Progress, event: ev.Moved, at: str) -> Progress:
-    """The progress with what this move adds to the account of the cycle, which goes on through every try at it."""
+    """The progress with what this move adds to the account of the cycle, which continues through every try at it."""
     if event.move in ("retried", "resumed"):
         after = after.replace(started_at=before.started_at)
     act = _act(before, event, at)
@@ -180,7 +180,7 @@ def copied_because(files: tuple[str, ...]) -> str:
 def as_it_is_ways(path: str) -> tuple[Remedy, Remedy]:
     """The ways on: other work is handed in, or the reason why not."""
     as_it_is = remedies.done(path, given={"unchanged": remedies.REASON}, text="if it is right as it is")
-    return remedies.done(path, text=remedies.MEND), as_it_is
+    return remedies.done(path, text=remedies.FIX), as_it_is
 
 
 def _last(progress: Progress, name: str) -> set[str]:

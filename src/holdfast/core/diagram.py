@@ -7,7 +7,7 @@ from holdfast.core.definition import Step
 from holdfast.core.plan import ancestors, parent
 from holdfast.core.state import State
 
-# Every class sets fill and text together, so a box is readable whatever lies behind it; branches have no fill, and
+# Every class sets fill and text together, so a box is readable whatever is behind it; branches have no fill, and
 # their grey keeps its distance from white as well as from black.
 _COLOURS = {
     lifecycle.PENDING: "fill:#eaeef2,stroke:#6e7781,color:#24292f",

@@ -108,7 +108,7 @@ class Draft:
         self.emit(ev.Moved(move, path, attempt, **said))
 
     def open_branches(self, path: str) -> None:
-        """A step that is worked on stands in branches that are worked on."""
+        """A step that is worked on is in branches that are worked on."""
         for above in reversed(ancestors(path)):
             status = self.state.step(above).status
             if status == lifecycle.PENDING:

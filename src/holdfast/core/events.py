@@ -105,7 +105,7 @@ class Founded(Value):
 
 
 class Rehomed(Value):
-    """The session a workflow was in was committed: it goes on in the project, and its files lie there."""
+    """The session a workflow was in was committed: it continues in the project, and its files are there."""
 
     session: str
     before: str
@@ -222,7 +222,7 @@ class Snapshotted(Value):
 
 
 class Restored(Value):
-    """The steps are as they were at a snapshot, or as git brought them (number 0). History and spending go on."""
+    """The steps are as they were at a snapshot, or as git brought them (number 0). History and spending continue."""
 
     number: int
     steps: tuple[Step, ...]

@@ -32,7 +32,7 @@ DECISIONS = ("'## Decision: APPROVED'", "'## Decision: NEEDS_REVISION'")
 """The line that decides in a file that holds a review."""
 _WAYS = ("", "none", "run", "report")
 _NO_WAYS = ("", "none")
-_MEND = {"fails": "mend the test, then", "passes": "mend the work, then"}
+_FIX = {"fails": "fix the test, then", "passes": "fix the work, then"}
 """What comes before the command where a test has to fail or to pass."""
 REVIEWED = (lifecycle.IN_REVIEW, lifecycle.WAITING)
 """Where what was handed in is what people and reviewers decide about."""
@@ -41,7 +41,7 @@ READ = "read it, then"
 
 
 class Unmet(Value):
-    """One thing that stands between a step and `done`, and the commands that clear it, the best first."""
+    """One thing that is between a step and `done`, and the commands that clear it, the best first."""
 
     kind: str
     name: str
@@ -294,7 +294,7 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     found = []
     hand_in = facts.hand_ins.get(path)
     unnamed = [name for name in step.outputs if name not in progress.artifacts] if hand_in is None else []
-    done = (remedies.done(path, outputs=unnamed, text=remedies.MEND if to_change(step, progress, facts) else ""),)
+    done = (remedies.done(path, outputs=unnamed, text=remedies.FIX if to_change(step, progress, facts) else ""),)
     undone = is_undone(step, progress)
     if undone:
         by_hand = facts.by_hand if step.action == "pull_request" else ()
@@ -330,7 +330,7 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     same = [] if progress.data.get(UNCHANGED) else cycle.unchanged(path, progress, facts)
     if same:
         because = cycle.unchanged_because(path, progress, same, facts)
-        found.append(Unmet("unchanged", path, because, (done[0].replace(text=remedies.MEND),)))
+        found.append(Unmet("unchanged", path, because, (done[0].replace(text=remedies.FIX),)))
     found += blank(step, progress, facts, done if progress.status == lifecycle.ACTIVE else ())
     if hand_in and hand_in.loose:
         commit = remedies.named("commit", {"task": path, "message": remedies.TEXT})
@@ -369,7 +369,7 @@ def is_runnable(check: Check, path: str, facts: Facts) -> bool:
 def _checking(check: Check, progress: Progress, way: str, *, failed: bool) -> tuple[Remedy, ...]:
     """The command that runs a check or says how it went, with the test that has to fail or that a run did not tell."""
     evidence = progress.evidence.get(check.name)
-    text = _MEND.get(check.test, remedies.MEND) if failed else ""
+    text = _FIX.get(check.test, remedies.FIX) if failed else ""
     if is_lacking(check) and way in _NO_WAYS:
         return remedies.equip(check.uses, is_listed=way == "none")
     if way != "run":

@@ -19,7 +19,7 @@ _COUNTED = ("checks_run", "checks_failed", "reviews", "reopened", "compactions")
 def metrics(records: Iterable[Record], now: str) -> dict[str, Any]:
     """What the work took so far. Seconds are whole and rounded down.
 
-    One clock measures everything. It stands still while the workflow is paused, cancelled or completed, so the total is
+    One clock measures everything. It is still while the workflow is paused, cancelled or completed, so the total is
     the time up to the end or up to now without pauses, and a step's duration is the time it was open (active, in review
     or waiting) in all its attempts together. Steps that never began are not listed.
 

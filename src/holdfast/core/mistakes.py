@@ -1,4 +1,4 @@
-"""What can be wrong with a tree of steps: every mistake at once, each with the place it stands at."""
+"""What can be wrong with a tree of steps: every mistake at once, each with the place it is at."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.errors import UsageError
 
 
 class Mistakes:
-    """Collects what is wrong, each with the place it stands at."""
+    """Collects what is wrong, each with the place it is at."""
 
     def __init__(self, locate: Callable[[tuple[str | int, ...]], str]) -> None:
         self.found: list[dict[str, str]] = []
@@ -23,7 +23,7 @@ class Mistakes:
         self.found.append({"where": self._locate(path), "message": message})
 
     def error(self) -> UsageError:
-        remedy = remedies.check_file(Blank("FILE"), text="mend them, then")
+        remedy = remedies.check_file(Blank("FILE"), text="fix them, then")
         return mistaken("bad_definition", "definition", self.found, remedy)
 
     def report(self) -> None:

@@ -31,7 +31,7 @@ def whole(text: str) -> str:
 
 
 def compact(text: str, between: str = "-") -> str:
-    """A moment as it stands in names: `20251209-143052`."""
+    """A moment as it is in names: `20251209-143052`."""
     return text[:19].replace("-", "").replace(":", "").replace("T", between)
 
 

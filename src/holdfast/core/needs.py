@@ -205,7 +205,7 @@ def _commits(command: cmd.Command | None) -> tuple[Any, ...]:
 
 
 def _made(state: State) -> tuple[str, ...]:
-    """The commits of the tasks of a workflow that goes on; what became of a finished one's branch is its own affair."""
+    """The commits of the tasks of a workflow that continues; the branch of a finished one may be anything."""
     if state.finished_at or state.cancelled:
         return ()
     return tuple(str(one.data[COMMIT]) for one in state.progress.values() if one.data.get(COMMIT))

@@ -17,7 +17,7 @@ NEWEST = 5
 """How many notes and things learned are told."""
 NEWEST_FILES = 10
 CALLED = 100
-"""How much of a title stands in what an agent is asked to say."""
+"""How much of a title is in what an agent is asked to say."""
 ITEM, FAILURE, DESCRIPTION = 300, 500, 800
 WHOLE = 4000
 """How long an item is told where there is room for all of them."""
@@ -194,7 +194,7 @@ def _phase(brief: Briefing) -> str:
 
 
 def _reason(brief: Briefing) -> str:
-    """Why the whole workflow has this status; the failures have the reason for which a step stands still."""
+    """Why the whole workflow has this status; the failures have the reason for which a step is still."""
     state = brief.state
     marks = {"paused": state.paused, "cancelled": state.cancelled, "finalized": state.finalized}
     mark = marks.get(brief.status)
@@ -273,7 +273,7 @@ def _reading(brief: Briefing) -> Part:
 
 
 def _actions(brief: Briefing, name: str, voice: Voice) -> Part:
-    """What to do first. A title is somebody's text, so what has to be said stands among the data."""
+    """What to do first. A title is somebody's text, so what has to be said is among the data."""
     scope = _scope(brief.state, name)
     called = short(clean(brief.state.title or brief.state.subject or brief.state.type), CALLED)
     restored = told(f"✅ Workflow restored: {called}, Phase {_phase(brief)}", CALLED + 60).replace(whole=True)

@@ -34,7 +34,7 @@ class Required(Value):
 
 
 class Line(Value):
-    """One line. `data` stands between fences; `whole` is for commands and paths, of which half is of no use."""
+    """One line. `data` is between fences; `whole` is for commands and paths, of which half is of no use."""
 
     text: str
     data: bool = False
@@ -96,7 +96,7 @@ def listed(texts: Iterable[str], most: int) -> tuple[Line, ...]:
 def reading(required: Sequence[Required]) -> tuple[Line, ...]:
     """Files to read now, as agents are told to read them; half a path is of no use, and an odd one is not shown.
 
-    A name with blanks could be a sentence, so it stands among the data.
+    A name with blanks could be a sentence, so it is among the data.
     """
     paths = [one.path for one in required if one.standing == "there" and _is_plain(one.path)]
     spoken = [path for path in paths if any(char.isspace() for char in path)]

@@ -24,7 +24,7 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Whether two paths or patterns can mean the same file. A path also means all that lies below it."""
+    """Whether two paths or patterns can mean the same file. A path also means all that is below it."""
     if not is_pattern(one) and not is_pattern(other):
         return one == other or one.startswith(other + "/") or other.startswith(one + "/")
     return any(_meet(a, b) for a in _forms(one) for b in _forms(other))

@@ -1,4 +1,4 @@
-"""The tree of steps: where a step stands, what it waits for, what waits for it."""
+"""The tree of steps: the state of a step, what it waits for, what waits for it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Plan:
         return name if name in self._by_path else None
 
     def requires(self, path: str) -> tuple[str, ...]:
-        """The steps that must be done first: its own prerequisites and those of every branch it stands in."""
+        """The steps that must be done first: its own prerequisites and those of every branch it is in."""
         return self._requires.get(path, ())
 
     def closure(self, path: str) -> frozenset[str]:
@@ -101,7 +101,7 @@ class Plan:
         return tuple(p for p in self.paths if p not in inside and not self.closure(p).isdisjoint({path}))
 
     def place(self, path: str) -> int:
-        """Where a step stands among all, in order."""
+        """Where a step is among all, in order."""
         return self._places[path]
 
     def number(self, path: str) -> int:
@@ -169,7 +169,7 @@ def parent(path: str) -> str:
 
 
 def ancestors(path: str) -> list[str]:
-    """The branches a step stands in, nearest first."""
+    """The branches a step is in, nearest first."""
     found = []
     while path := parent(path):
         found.append(path)

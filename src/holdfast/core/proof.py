@@ -67,7 +67,7 @@ def unmet(state: State, path: str, facts: Facts) -> list[Unmet]:
         evidence = state.step(step).evidence[check.name]
         failed = not evidence.passed
         said = gates.failed_because(evidence) if failed else gates.stale_because(evidence, state.step(step))
-        way = remedies.done(path, text=remedies.MEND if failed else "")
+        way = remedies.done(path, text=remedies.FIX if failed else "")
         reason = gates.telling(evidence) if failed else ""
         found.append(Unmet("check", check.name, f"the check {check.name!r} of {step} {said}", (way,), reason))
     return found

@@ -24,7 +24,7 @@ LOST = "lost_proof"
 UNTESTED = "untested"
 """In the facts about a task: what of its commit is not what was tested, in lists of files."""
 UNCOMMITTED = "uncommitted"
-"""In the data of evidence: files from before the workflow that lay there uncommitted."""
+"""In the data of evidence: files from before the workflow that were already uncommitted."""
 FILTERED = "filtered"
 """In the data of evidence: files that a filter of git commits with other content than was tested."""
 IGNORED = "ignored"
@@ -169,7 +169,7 @@ def of_commit(facts: Mapping[str, Any]) -> list[str]:
 
 
 def run_with(names: Sequence[str], count: int = 0) -> str:
-    """The sentence about files from before the workflow that lay there uncommitted."""
+    """The sentence about files from before the workflow that were already uncommitted."""
     count = count or len(names)
     files = "1 uncommitted file" if count == 1 else f"{count} uncommitted files"
     return f"run with {files} from before this workflow{listed(names, count)}"

@@ -1,4 +1,4 @@
-"""Answers about a workflow, from its state alone: where it stands, what comes next, what blocks it."""
+"""Answers about a workflow, from its state alone: what is done, what comes next, what blocks it."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def percentage(state: State) -> int:
 
 
 def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
-    """What stands between this step and done, most urgent first."""
+    """What is between this step and done, most urgent first."""
     step, progress = state.plan.step(path), state.step(path)
     if state.cancelled:
         why = state.cancelled.reason
@@ -231,8 +231,8 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         return gates.outdated(state, path, facts) + renewed if renewed else []
     found = unmet_work(state, path, facts)
     if not found and progress.status == lifecycle.ACTIVE:
-        mend = remedies.MEND if gates.to_change(step, progress, facts) else ""
-        way = bare(state, path, facts, (remedies.done(path, text=mend),))
+        fix = remedies.FIX if gates.to_change(step, progress, facts) else ""
+        way = bare(state, path, facts, (remedies.done(path, text=fix),))
         return [gates.Unmet("done", path, "the work is under way", way)]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         people = gates.people_unmet(state, path, facts)
@@ -442,7 +442,7 @@ def going_on(state: State, path: str) -> tuple[Remedy, ...]:
 
 
 def revival(state: State) -> tuple[Remedy, ...]:
-    """What sets a cancelled workflow going again: a person's command where a step of it only goes on by a person."""
+    """What sets a cancelled workflow going again: a person's command where a step of it only continues by a person."""
     again = remedies.revive(workflow=state.ulid)
     stuck = next((path for path in state.plan.paths if state.step(path).status in lifecycle.STUCK), "")
     if stuck and is_used_up(state, stuck):
@@ -459,7 +459,7 @@ def used_up_after(state: State, path: str) -> list[str]:
 
 
 def later(state: State, path: str) -> list[str]:
-    """The steps that wait for this one, for a branch it stands in, or for a branch that one of them stands in."""
+    """The steps that wait for this one, for a branch it is in, or for a branch that one of them is in."""
     plan = state.plan
     found: set[str] = set()
     waiting = [path]
@@ -472,7 +472,7 @@ def later(state: State, path: str) -> list[str]:
 
 
 def is_a_persons_turn(state: State, now: str) -> bool:
-    """Whether a person decides how the work goes on: an agent that gave it up could begin it again."""
+    """Whether a person decides how the work continues: an agent that gave it up could begin it again."""
     spent = any(usage.reached for usage in usages(state, now))
     return spent or any(is_used_up(state, path) for path in state.plan.leaves())
 

@@ -27,7 +27,7 @@ BOUND_KEYS = ("max_cost", "max_time", "max_iterations")
 REJECTED = ("fail", "revise")
 """What a bare no of a person leads to."""
 USES = ("lint", "test", "security_review", "code_simplifier")
-"""The commands of a project that a check can stand for."""
+"""The commands of a project that a check can be for."""
 
 
 def read(
@@ -55,7 +55,7 @@ def _check_loads(definition: Definition, loads: Mapping[str, Conduct], mistakes:
 
 
 class _Table:
-    """One table of the data. What is wrong in it is reported and left at its default, so that reading goes on."""
+    """One table of the data. What is wrong in it is reported and left at its default, so that reading continues."""
 
     def __init__(self, data: object, at: Path, known: tuple[str, ...], mistakes: Mistakes) -> None:
         self.data: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
@@ -190,7 +190,7 @@ class _Reader:
 
     def _step(self, table: _Table, *, is_task: bool = False) -> Step:
         action = table.word("action", ("", *defined.ACTIONS, *self._actions))
-        task = table.below("task", TASK_KEYS)  # what tasks are called and where they stand is each one's own
+        task = table.below("task", TASK_KEYS)  # what tasks are called and where they are is each one's own
         step = Step(
             id="task" if is_task else table.text("id", required=True) or f"step-{table.at[-1]}",
             name=table.text("name"),

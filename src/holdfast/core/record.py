@@ -55,7 +55,7 @@ class Said(Value):
 
 
 def alerts(state: State) -> list[Alert]:
-    """The alerts without those that are settled: a person decided since, the work went on, or a phase moved."""
+    """The alerts without those that are settled: a person decided since, the work continued, or a phase moved."""
     applied = max((n for n, alert in enumerate(state.alerts) if alert.code == LOOSENED), default=-1)
     settled = {LOOSENED, ENDED} if queries.is_active(state) else {LOOSENED}
     moved = max((str(one["at"]) for one in state.history if "attempt" in one), default="")
@@ -141,7 +141,7 @@ def feedback(state: State) -> Iterator[Said]:
 
 
 class Failure(Value):
-    """A try that ended, the reason for which a step stands still, or a check that failed (`check` is its name)."""
+    """A try that ended, the reason for which a step is still, or a check that failed (`check` is its name)."""
 
     step: str
     at: str
@@ -154,7 +154,7 @@ def failures(state: State) -> list[Failure]:
     """The failures of all steps, newest first, each reason of a step once.
 
     One that was put down to another step is told of the step that failed, and the tries that the reason of a step that
-    stands still repeats are told by that reason.
+    is still repeats are told by that reason.
     """
     found: list[Failure] = []
     tried = [(path, one) for path in state.plan.paths for one in state.step(path).tries]

@@ -165,7 +165,7 @@ def artifact_missing(path: str, name: str, file: str) -> Refused:
 
 
 def not_handed_in(path: str, name: str, file: str) -> Refused:
-    """The work of the step is what lies at its place, and another file is named for it."""
+    """The work of the step is what is at its place, and another file is named for it."""
     said = f"{path} hands in the files of its folder under their own names, so {file[:200]} cannot be its {name}"
     facts = {"step": path, "artifact": name, "path": file[:400]}
     return Refused("not_handed_in", said, remedy=remedies.done(path, text="write it there, then"), facts=facts)
@@ -182,7 +182,7 @@ def already_approved(state: State, path: str) -> Refused:
     assert grant is not None
     said = {"by": grant.by, "at": grant.at, "variant": grant.variant, "modifications": dict(grant.modifications)}
     message = f"{path} is approved already, by {grant.by} at {grant.at}; nothing was changed"
-    ways = (remedies.next_step(), remedies.reopen(path, who="person", text="to decide anew"))
+    ways = (remedies.next_step(), remedies.reopen(path, who="person", text="to decide again"))
     return Refused("already_approved", message, remedy=ways, facts={"step": path, **said})
 
 
@@ -233,8 +233,8 @@ def branch_mismatch(
 ) -> Refused:
     """The work belongs to another branch than the one that is checked out. Nobody is switched unasked.
 
-    `fresh` starts the same anew. `lost` is the commit that the branch stood at last, where it is not there any more:
-    made anew elsewhere, it would not have the work. `holder` is the worktree that has the branch checked out, so that
+    `fresh` starts the same again. `lost` is the commit that the branch was at last, where it is not there any more:
+    made again elsewhere, it would not have the work. `holder` is the worktree that has the branch checked out, so that
     git does not let the `tree` of the workflow have it.
     """
     branch = state.branch or ""
@@ -308,13 +308,13 @@ def bad_result(path: str, step: Step, file: str, wrong: Sequence[tuple[str, str]
 
 
 def requires_revalidation(state: State, message: str, remedy: tuple[Remedy, ...]) -> Refused:
-    said = f"{state.id} cannot go on: {message}"
+    said = f"{state.id} cannot continue: {message}"
     return Refused("requires_revalidation", said, remedy=remedy, facts={"workflow": state.id, "parent": state.parent})
 
 
 def ungrounded(state: State, unmet: Sequence[Unmet]) -> Refused:
     """What the work builds on does not hold."""
-    said = f"{state.id} cannot go on: {'; '.join(one.message for one in unmet)}"
+    said = f"{state.id} cannot continue: {'; '.join(one.message for one in unmet)}"
     facts = {"workflow": state.id, "unmet": [one.name for one in unmet], "because": [one.message for one in unmet]}
     return Refused("ground_unmet", said, remedy=unmet[0].remedies, facts=facts)
 
@@ -341,7 +341,7 @@ def paused(state: State) -> Refused:
 
 
 def bound_reached(bound: str, used: str, limit: str) -> Refused:
-    said = f"the bound on {bound} is used up: {used} of {limit}; a person decides whether to go on"
+    said = f"the bound on {bound} is used up: {used} of {limit}; a person decides whether to continue"
     facts = {"bound": bound, "used": used, "limit": limit}
     return Refused("bound_reached", said, remedy=remedies.extending(bound), facts=facts)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TEXT, PATH, STEP, REASON = Blank("TEXT"), Blank("PATH"), Blank("STEP"), Blank("REASON")
 REPORT = Blank("--passed-or-failed")
-MEND = "mend it, then"
+FIX = "fix it, then"
 """What comes before the command where something failed or was asked for."""
 _PERSON = "person"
 CONFIG = ".holdfast/config.toml"
@@ -92,7 +92,7 @@ def person(what: str, *own: Remedy, workflow: str = "") -> tuple[Remedy, ...]:
 
 
 def held(lease: Lease, **more: Any) -> tuple[Remedy, ...]:
-    """Where another session or agent is at work: nobody goes on with it until its hold ends, but by its token."""
+    """Where another session or agent is at work: nobody continues with it until its hold ends, but by its token."""
     own = (Remedy(text="pass the token of this lease if it is yours"),) if lease.key else ()
     return (
         Remedy("wait", {"for": "change"}, text="wait until it ends", **more),
@@ -121,12 +121,12 @@ def reset(step: str, **more: Any) -> Remedy:
 
 def revive(**more: Any) -> Remedy:
     """Of a workflow that somebody cancelled."""
-    return Remedy("resume", text="if it is to go on after all", **more)
+    return Remedy("resume", text="if it is to continue after all", **more)
 
 
 def unpause(*, persons: bool, **more: Any) -> tuple[Remedy, ...]:
     """What leads on from a pause: one that a person made is theirs to end."""
-    resume = Remedy("resume", text="once it may go on", **more)
+    resume = Remedy("resume", text="once it may continue", **more)
     return person("this", resume, **more) if persons else (resume,)
 
 

@@ -42,9 +42,9 @@ WORDS = frozenset(
 
 
 class Blank(Value):
-    """What only the reader knows; a remedy that has one is not typed as it stands.
+    """What only the reader knows; a remedy that has one is not typed as it is.
 
-    No shell gives it a meaning of its own, and no command takes it: typed as it stands it is refused.
+    No shell gives it a meaning of its own, and no command takes it: typed as it is it is refused.
     """
 
     shown: str
@@ -233,7 +233,7 @@ def unfilled(value: str) -> str:
 
 
 def quoted(word: object) -> str:
-    """A word for a shell; a blank stays as it is, since nobody types it as it stands."""
+    """A word for a shell; a blank stays as it is, since nobody types it as it is."""
     if isinstance(word, Blank):
         return word.shown
     text = str(word)

@@ -1,4 +1,4 @@
-"""Where a workflow stands and what went before: facts that are the same for every reader.
+"""The state of a workflow and what went before: facts that are the same for every reader.
 
 Parts are computed when they are first asked for.
 """
@@ -117,14 +117,14 @@ class Standing:
 
     @part
     def begun(self) -> list[str]:
-        """The steps that somebody works on or that stand still, those that need something first."""
+        """The steps that somebody works on or that are still, those that need something first."""
         state = self.state
         found = [path for path in state.plan.leaves() if state.step(path).status in lifecycle.STUCK | lifecycle.OPEN]
         return sorted(found, key=lambda path: state.step(path).status == lifecycle.ACTIVE)
 
     @part
     def beside(self) -> list[str]:
-        """The other steps that somebody works on or that stand still, with the agents that have them."""
+        """The other steps that somebody works on or that are still, with the agents that have them."""
         leases = (lease for lease in self.state.leases.values() if lease.step)
         roles = {one.step: one.role + (f" in {one.worktree}" if one.worktree else "") for one in leases}
         others = [path for path in self.begun if path != self.step]

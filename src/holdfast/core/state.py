@@ -194,7 +194,7 @@ class Try(Value):
 
 
 class Progress(Value):
-    """Where one step stands."""
+    """The state of one step."""
 
     status: str = lifecycle.PENDING
     attempt: int = 0
@@ -327,7 +327,7 @@ class Carried(Identity):
     history: tuple[Mapping[str, Any], ...] = ()
     history_count: int = 0
     file: str = ""
-    """Where its document lies, if not where the dialect would put it."""
+    """Where its document is, if not where the dialect would put it."""
     learnings: tuple[Learning, ...] = ()
     snapshots: tuple[Snapshot, ...] = ()
     spent: int = 0
@@ -338,7 +338,7 @@ class Carried(Identity):
 
 
 class Shown(Value):
-    """The documents that lay in the project when a line was written: of which revision, and the hash of each."""
+    """The documents that were in the project when a line was written: of which revision, and the hash of each."""
 
     at: int
     documents: Mapping[str, str]

@@ -31,7 +31,7 @@ def tasks(state: State) -> list[str]:
 
 
 def task_of(state: State, path: str) -> str:
-    """The task that a step is, or lies in; empty outside of any."""
+    """The task that a step is, or is in; empty outside of any."""
     inside = (path, *ancestors(path)) if path in state.plan else ()
     return next((one for one in inside if state.plan.step(one).kind == TASK), "")
 
@@ -48,7 +48,7 @@ _UNTESTED = "(no tests)"
 
 
 def new_task(state: State, above: str, id: str, text: str, *, tested: bool = True) -> Step:
-    """A task in the shape which the step it stands in, or one around it, gives its tasks."""
+    """A task in the shape which the step it is in, or one around it, gives its tasks."""
     around = [path for path in (above, *ancestors(above)) if state.plan.step(path).task]
     shape = state.plan.step(around[0]).task if around else None
     return shaped(shape, id, text, tested=tested)

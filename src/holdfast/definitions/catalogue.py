@@ -52,7 +52,7 @@ class Catalogue:
         self._trusted = trusted
 
     def load(self, path: str) -> Definition:
-        """The definition in a file, wherever it lies."""
+        """The definition in a file, wherever it is."""
         return self._file(path).definition()
 
     def _file(self, path: str) -> DefinitionFile:

@@ -13,7 +13,7 @@ from holdfast.errors import UsageError
 
 
 class Change(Value):
-    """One amendment. `path` is the step's; a new step stands below `above`, and after the sibling `after`.
+    """One amendment. `path` is the step's; a new step is below `above`, and after the sibling `after`.
 
     `after` is None for the end of the row, and empty for its beginning.
     """
@@ -74,7 +74,7 @@ def _differences(running: tuple[Step, ...], wanted: tuple[Step, ...], above: str
 
 
 def _in_place(running: list[str], wanted: list[str]) -> set[str]:
-    """The most ids that stand in the same order in both rows, those in front of the running one preferred."""
+    """The most ids that are in the same order in both rows, those in front of the running one preferred."""
     places = {name: place for place, name in enumerate(running)}
     ends: list[int] = []  # where the best run of each length ends so far
     before: dict[int, int] = {}

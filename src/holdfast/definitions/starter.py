@@ -49,5 +49,5 @@ optional = true                   # may be skipped
 
 
 def template(name: str) -> str:
-    """A commented definition of that name, valid as it stands."""
+    """A commented definition of that name, valid as it is."""
     return _TEXT.replace("@NAME@", checked(name, "workflow"))

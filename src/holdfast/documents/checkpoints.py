@@ -54,7 +54,7 @@ class Checkpoints:
         self._shown[state.ulid] = newest.number
 
     def paths(self, state: State) -> dict[str, int]:
-        """Where copies lie, and which snapshot each is of: the newest one lies in two places."""
+        """Where copies are, and which snapshot each is of: the newest one is in two places."""
         where = self._dialect(state.dialect).checkpoints
         taken = [one.number for one in state.snapshots if one.revision]
         if where is None or not taken:
@@ -62,7 +62,7 @@ class Checkpoints:
         return {where(state, 0): taken[-1], **{where(state, number): number for number in taken}}
 
     def put_back(self, state: State, path: str) -> None:
-        """Writes one of them anew. Called under the lock of the workflow's views."""
+        """Writes one of them again. Called under the lock of the workflow's views."""
         data = self.content(state, self.paths(state)[path])
         if data is not None:
             durable_write(os.path.join(self._place.base(state.worktree), path), data, alone=True)
@@ -70,7 +70,7 @@ class Checkpoints:
     def content(self, state: State, number: int) -> bytes | None:
         """The document as it was when a snapshot was taken, before it named the snapshot itself.
 
-        So no copy is ever the same as a document that lay in its place: a copy that is put there is meant.
+        So no copy is ever the same as a document that was in its place: a copy that is put there is meant.
         """
         past = state if self._is_newest(state, number) else self._past(state, number)
         if past is None:
@@ -120,7 +120,7 @@ def _same(content: bytes, data: bytes) -> bool:
 
 
 def adopted(spoken: Dialect, state: State, number: int, read: Callable[[State, str], bytes | None]) -> State | None:
-    """The state at a checkpoint that no journal knows, by the copy that lies there; the plan stays as it is."""
+    """The state at a checkpoint that no journal knows, by the copy that is there; the plan stays as it is."""
     data = read(state, spoken.checkpoints(state, number)) if spoken.checkpoints else None
     document = object_in(data) if data else None
     if document is None:

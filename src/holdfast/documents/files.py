@@ -116,7 +116,7 @@ class Documents:
         return Shown(last.revision, {last.path: last.hash})
 
     def refresh(self, state: State, *, hand_over: bool = False) -> list[tuple[str, bytes]]:
-        """Shows the newest state, and again if others went on meanwhile; gives back edits that it displaced.
+        """Shows the newest state, and again if others continued meanwhile; gives back edits that it displaced.
 
         Who hands over has its line in the journal by then, and the process that shows asks the journal again after it.
         Nobody hands over where the document is committed to git right after.
@@ -176,7 +176,7 @@ class Documents:
                 self._views[full] = data
 
     def put_right(self, state: State) -> list[tuple[str, str]]:
-        """Writes anew what follows from the state alone and does not say it; each path, and where a copy is kept.
+        """Writes again what follows from the state alone and does not say it; each path, and where a copy is kept.
 
         Under the lock, as another process may be about to write them itself.
         """
@@ -204,12 +204,12 @@ class Documents:
         return found
 
     def put_back(self, state: State, path: str) -> None:
-        """Writes a copy of the document anew that was made with a snapshot."""
+        """Writes a copy of the document again that was made with a snapshot."""
         with self._lock(state):
             self.checkpoints.put_back(state, path)
 
     def copies(self, state: State) -> tuple[str, ...]:
-        """Where the copies of the document lie that were made with snapshots."""
+        """Where the copies of the document are that were made with snapshots."""
         where = self.dialect(state.dialect).checkpoints
         return tuple(where(state, taken.number) for taken in state.snapshots) if where else ()
 
@@ -232,7 +232,7 @@ class Documents:
         self.guard.refresh(state)
 
     def look(self, state: State) -> tuple[State, str, bytes | None]:
-        """The newest state, its document's place and what lies there.
+        """The newest state, its document's place and what is there.
 
         A rendering must not be taken for an edit because it is newer than the state, so the file is read first; and
         nobody may put so many there in between that the state remembers it no longer, so the lock is held if need be.
@@ -259,7 +259,7 @@ class Documents:
         return f"{base}/{path}"
 
     def require_inside(self, state: State) -> None:
-        """Before anything is kept of a change: every file that it will be shown in lies in the project."""
+        """Before anything is kept of a change: every file that it will be shown in is in the project."""
         spoken, base = self.dialect(state.dialect), self._place.base(state.worktree)
         beside = (where(state) for where in (spoken.log, spoken.learnings) if where)
         listed = (spoken.index([], None, "", state.session)[0],) if spoken.index else ()
@@ -269,7 +269,7 @@ class Documents:
         self._inside = state
 
     def read(self, state: State, path: str) -> bytes | None:
-        """What lies at a document's place; None when nothing does."""
+        """What is at a document's place; None when nothing does."""
         full = self.full(state, path)
         try:
             if os.path.getsize(full) > LARGEST:
@@ -430,7 +430,7 @@ class Documents:
                 return None, self._placed(state, path, full, new)
             current = digest(there)
         if current == new:
-            reserve(self._slot(state, path), dir_mode=0o700)  # its author may have written it as it stands
+            reserve(self._slot(state, path), dir_mode=0o700)  # its author may have written it as it is
             return None, self._placed(state, path, full, new)
         if not is_last and not self._may_replace(state, path, current):
             return None, None
@@ -458,7 +458,7 @@ class Documents:
         return "" < self.namesake(state, path, there) < state.ulid
 
     def retire(self, state: State, path: str) -> None:
-        """Takes away what lies where no document belongs, once it has been judged."""
+        """Takes away what is where no document belongs, once it has been judged."""
         with self._lock(state):
             self._retire(state, path)
 

@@ -61,7 +61,7 @@ class Guard:
         self._write([*others, entry] if entry else others, _sat(known["at"], state))
 
     def rebuild(self) -> None:
-        """The whole view anew, from the journals."""
+        """The whole view again, from the journals."""
         with self._store.exclusively("slots"):
             said: list[dict[str, Any] | None] = []
             at: dict[str, Any] = {}

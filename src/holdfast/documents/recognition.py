@@ -71,7 +71,7 @@ class Recognition:
         return False
 
     def hashes(self, state: State) -> set[str]:
-        """The hashes of the documents that Holdfast wrote last, wherever they lay."""
+        """The hashes of the documents that Holdfast wrote last, wherever they were."""
         last = self._store.shown(state.ulid)
         known = {hashed for one in state.renderings for hashed in one.documents.values()}
         again = {digest(Writer().write(said)) for _, said in self._renderings(state)}

@@ -39,7 +39,7 @@ _UNDECIDED = {
 }
 DEEPEST = 100
 TRIES = 3
-"""How often an edit is kept aside anew because others went on meanwhile."""
+"""How often an edit is kept aside again because others continued meanwhile."""
 REFUSALS = (Refused, Held, UsageError, NotFound, ValueError, RecursionError)
 """What the rules, or a document nobody can keep, lead to; a lock or a disk that fails is nobody's fault."""
 
@@ -81,7 +81,7 @@ class Reconciler:
     def reconcile(self, state: State, *, writing: bool = False, complete: bool = False) -> State:
         """Makes state and documents agree, and gives the state that holds afterwards.
 
-        A process that is about to write shows the document anew in any case: then an old rendering is left as it is.
+        A process that is about to write shows the document again in any case: then an old rendering is left as it is.
         Where a write is known to be `complete`, a text that is no JSON is decided without waiting for the rest of it.
         """
         edits = [alert for alert in state.alerts if alert.code.startswith("edit_")]
@@ -190,7 +190,7 @@ class Reconciler:
         return EDITED
 
     def _classify_text(self, state: State, path: str, data: bytes) -> str:
-        """What lies there is no JSON object."""
+        """What is there is no JSON object."""
         from holdfast.documents.judging import is_cut_off, is_piece
 
         if data and is_piece(data, self._rendered(state)):
@@ -237,7 +237,7 @@ class Reconciler:
         return self._edited(state, path, data, document)
 
     def _missing(self, state: State, path: str) -> State:
-        """A document that was taken away says something: finished if it lies with the finished ones, else given up."""
+        """A document that was taken away says something: finished if it is with the finished ones, else given up."""
         spoken = self._dialect(state.dialect)
         for other in spoken.document.former(state):
             data = self._documents.read(state, other)
@@ -342,7 +342,7 @@ class Reconciler:
     def _decided_in_parts(self, state: State, lies_at: str, data: bytes, command: cmd.Edit) -> State:
         """The original is kept, with what becomes of each field, before the journal has the decision.
 
-        Others may go on in between and change it: then it is kept again.
+        Others may continue in between and change it: then it is kept again.
         """
         for _ in range(TRIES):
             try:

@@ -27,7 +27,7 @@ TRIES = 3
 
 
 class _Overtaken(Exception):
-    """Others went on, and the command needs facts that were not gathered."""
+    """Others continued, and the command needs facts that were not gathered."""
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -124,7 +124,7 @@ class Engine:
         how and at which address the people were recognised who ask, where they are not at this process, and `seen` is
         the newest state that the caller knows.
 
-        Facts are gathered before the journal is locked. If others went on meanwhile and the command needs more facts
+        Facts are gathered before the journal is locked. If others continued meanwhile and the command needs more facts
         by now, it is tried again.
         """
         from holdfast.core.decide import decide_running

@@ -317,7 +317,7 @@ class Store(Protocol):
         """What the store's own views say that its journals do not."""
 
     def rebuild(self) -> None:
-        """Makes the index anew from the journals, and drops snapshots of journals that are gone."""
+        """Makes the index again from the journals, and drops snapshots of journals that are gone."""
 
 
 class World(Protocol):
@@ -339,7 +339,7 @@ class Views(Protocol):
     """The documents that people and agents see."""
 
     def require_inside(self, state: State) -> None:
-        """Refuses a state of which a file would lie outside of the project. Asked before anything is kept."""
+        """Refuses a state of which a file would be outside of the project. Asked before anything is kept."""
 
     def shown(self, state: State) -> Shown | None:
         """What was shown last, where the state does not know it yet."""

@@ -24,8 +24,8 @@ _ASKED, _ASKED_EVERY = 12, 0.00008
 def locked(fd: int, path: str, wait: float) -> None:
     """Take the exclusive lock of the file open as `fd`, waiting at most `wait` seconds.
 
-    After a time-out, or any other exception, the descriptor must be closed and the file opened anew: the waiting thread
-    shares its open file description, and may take and release the lock through it at any later moment.
+    After a time-out, or any other exception, the descriptor must be closed and the file opened again: the waiting
+    thread shares its open file description, and may take and release the lock through it at any later moment.
     """
     for _ in range(_ASKED if wait > _ASKED * _ASKED_EVERY else 1):
         try:

@@ -11,7 +11,7 @@ from holdfast.plain.digest import digest
 
 
 def keep(home: str, path: str, data: bytes, reason: str) -> str:
-    """A synced copy below `home`; gives its path, relative to the folder that `home` lies in."""
+    """A synced copy below `home`; gives its path, relative to the folder that `home` is in."""
     stamp = from_epoch(clock.seconds()).replace(":", "").replace("-", "").replace(".", "")
     kept = os.path.join(home, "quarantine", f"{stamp}-{digest(data)[:8]}-{os.path.basename(path)}")
     durable_write(kept, data, dir_mode=0o700)

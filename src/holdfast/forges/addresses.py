@@ -86,7 +86,7 @@ def open_command(
 
     From a fork it goes to the repository `where`, and `head` says whose branch it is. The text is in a file, if any.
 
-    `git push -u origin fix/door && gh pr create --head fix/door --base main --title 'Mend the door' --body ''`
+    `git push -u origin fix/door && gh pr create --head fix/door --base main --title 'Fix the door' --body ''`
     """
     import shlex
 

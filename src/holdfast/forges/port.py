@@ -74,7 +74,7 @@ class Forge(Protocol):
     name: str
     """`github`, `gitlab` or `none`."""
     source: str
-    """Who answers: it stands with each word that is taken from there."""
+    """Who answers: it is with each word that is taken from there."""
     address: str
     """Where the API answers about this repository."""
 

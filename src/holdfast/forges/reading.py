@@ -34,7 +34,7 @@ def listed(body: bytes) -> list[Any]:
 
 
 def commit(one: Mapping[str, Any], name: str) -> str:
-    """The name of a commit, which git can be asked for as it stands."""
+    """The name of a commit, which git can be asked for as it is."""
     found = text(one, name)
     if len(found) not in _HASHES or not _HEX.issuperset(found):
         raise ValueError(f"{name} is no commit: {found!r}")

@@ -36,7 +36,7 @@ def unreachable(host: str, why: str) -> HoldfastError:
 def odd(host: str, why: str, remedy: str = "") -> HoldfastError:
     """An answer came which is not one that such a forge gives."""
     said = f"{host} gave an answer that cannot be read: {clean(why)}"
-    way = remedy or "see whether a proxy or a login page stands between, then repeat the command"
+    way = remedy or "see whether a proxy or a login page is between, then repeat the command"
     return HoldfastError("forge_odd_answer", said, remedy=way, facts={"host": host})
 
 

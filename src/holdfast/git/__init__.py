@@ -37,7 +37,7 @@ class Repository(Value):
 
 
 def find(start: str) -> Repository | None:
-    """The repository that `start` lies in. A broken `.git` file is the end of the search, as it is for git."""
+    """The repository that `start` is in. A broken `.git` file is the end of the search, as it is for git."""
     folder = os.path.realpath(start)
     while True:
         entry = os.path.join(folder, ".git")
@@ -95,7 +95,7 @@ def may_have(repo: Repository, folder: str) -> bool:
 
 
 def head(repo: Repository) -> str | None:
-    """The commit HEAD stands at, in full; None before the first commit."""
+    """The commit HEAD is at, in full; None before the first commit."""
     text = _plain_head(repo)
     if text is not None:
         if not text.startswith("ref: "):

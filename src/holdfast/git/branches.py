@@ -17,7 +17,7 @@ from holdfast.git.signals import HeldBack
 def make_branch(repo: git.Repository, name: str, wait: float = unfinished.LOCK_WAIT) -> None:
     """Create a branch at HEAD and switch to it; files and index stay as they are.
 
-    On a branch of that name already, nothing happens; to one that stands at HEAD's commit it only switches.
+    On a branch of that name already, nothing happens; to one that is at HEAD's commit it only switches.
     """
     require_free(repo, name)
     if git.branch(repo) == name:

@@ -35,9 +35,9 @@ class Collision(Exception):
 def bring(
     repo: git.Repository, theirs: str, into: str, message: str, wait: float, folder: str = "", side: str = ""
 ) -> str:
-    """Let a branch have a commit with its history, as it is: the commit that the branch stands at then.
+    """Let a branch have a commit with its history, as it is: the commit that the branch is at then.
 
-    Where it went on meanwhile, a merge is made. Raises `Collision` where they do not go together. A `folder` is taken
+    Where it continued meanwhile, a merge is made. Raises `Collision` where they do not go together. A `folder` is taken
     as a whole, as the commit `side` has it.
     """
     ours = tip(repo, into)
@@ -117,7 +117,7 @@ def finished(repo: git.Repository, known: dict[str, str], held: int) -> str | No
     """End what a process began: the commit that the branch has now, or None where it stays as it was.
 
     Git writes the files, then the index, then the branch. Files that have their new content already are its work, and
-    with their entries in the index it goes on where it was.
+    with their entries in the index it continues where it was.
     """
     before, to = known["before"], known["to"]
     if git.branch(repo) != known["on"]:

@@ -31,7 +31,7 @@ def is_branch_name(name: str) -> bool:
 
 
 def tip(repo: git.Repository, branch: str) -> str | None:
-    """The commit that a local branch stands at; None when there is no such branch."""
+    """The commit that a local branch is at; None when there is no such branch."""
     return at_ref(repo, _BRANCHES + branch)
 
 
@@ -155,7 +155,7 @@ def url(repo: git.Repository, remote: str) -> str:
 
 
 def is_pushed(repo: git.Repository, branch: str) -> bool:
-    """Whether the branch on the remote, as it was when last heard of, stands where the local one does."""
+    """Whether the branch on the remote, as it was when last heard of, is where the local one does."""
     where, at = remote(repo, branch), tip(repo, branch)
     if where is None or at is None:
         return False
@@ -212,7 +212,7 @@ def default_branch(repo: git.Repository, remote: str = "origin") -> str | None:
 
 
 def at_ref(repo: git.Repository, full: str) -> str | None:
-    """What a ref with this full name stands at; None where there is none."""
+    """What a ref with this full name is at; None where there is none."""
     if "\0" in full:
         return None
     listed = run(repo.top, "for-each-ref", "--format=%(objectname) %(refname)", "--", full)[1]

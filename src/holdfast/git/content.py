@@ -36,7 +36,7 @@ def tree(repo: git.Repository, own: Sequence[str], kept: str = "", *, listing: b
 
     Ignored files, caches, the inside of nested repositories and other worktrees below this one do not count. A tracked
     file that cannot be read makes the id empty; an untracked one is left out, as a check could not read it either. A
-    file in conflict counts as it lies there, so that evidence from the middle of a merge is of that tree alone.
+    file in conflict counts as it is there, so that evidence from the middle of a merge is of that tree alone.
     What is known of the files is kept in the folder `kept`, where one is named.
     """
     import tempfile

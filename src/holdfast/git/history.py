@@ -52,7 +52,7 @@ def committed_on(repo: git.Repository, branch: str) -> set[str]:
 
 
 def last_on(repo: git.Repository, branch: str) -> str:
-    """The commit that a branch stood at when it was last left, as the reflog of HEAD tells; empty where it does not."""
+    """The commit that a branch was at when it was last left, as the reflog of HEAD tells; empty where it does not."""
     words = ("log", "--walk-reflogs", "--format=%H%x00%gs", "--end-of-options", "HEAD", "--")
     code, out = run(repo.top, *words, ok=(0, 128))
     rows = [row.partition("\0") for row in os.fsdecode(out).splitlines()] if code == 0 else []

@@ -29,7 +29,7 @@ def found(path: str) -> git.Repository | None:
 def make(repo: git.Repository, path: str, branch: str, start: str) -> git.Repository:
     """A worktree at a path, on a branch that begins at a commit where it is not there yet.
 
-    One that an interrupted command left is made anew, or completed: nobody has been told of it.
+    One that an interrupted command left is made again, or completed: nobody has been told of it.
     """
     _require_own(path)
     known = found(path)
@@ -113,7 +113,7 @@ def _admin(repo: git.Repository, path: str) -> str:
 
 
 def _require_own(path: str) -> None:
-    """No link leads elsewhere: what lies there is removed one day."""
+    """No link leads elsewhere: what is there is removed one day."""
     above = os.path.dirname(path)
     for part in (os.path.dirname(above), above, path):
         if os.path.islink(part):

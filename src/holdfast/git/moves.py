@@ -37,7 +37,7 @@ def brought(repo: git.Repository, path: str) -> str:
 
 
 def _taken_from(repo: git.Repository, name: str) -> str:
-    """The branch that has a file as it lies there, and HEAD has not: a checkout of that file takes it from one."""
+    """The branch that has a file as it is there, and HEAD has not: a checkout of that file takes it from one."""
     form = ("for-each-ref", f"--count={NEWEST}", "--format=%(HEAD)%(refname)", "refs/heads", "refs/remotes")
     refs = [row.strip() for row in os.fsdecode(run(repo.top, *form)[1]).splitlines() if not row.startswith("*")]
     here = os.fsdecode(run(repo.top, "hash-object", "--", name, ok=(0, 128))[1]).strip()

@@ -1,4 +1,4 @@
-"""What a branch itself changes: its lines, apart from where they stand, so that merging its base in changes nothing."""
+"""What a branch itself changes: its lines, apart from where they are, so that merging its base in changes nothing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Work that is not committed, kept as commits under `refs/holdfast/pins/`: whatever becomes of the files, it is there.
 
-A pin has the files as they lay there, those that git ignores aside. Its parent is HEAD; where something else was
+A pin has the files as they were there, those that git ignores aside. Its parent is HEAD; where something else was
 staged, that is a second parent. A tree without changes is pinned by its HEAD.
 """
 
@@ -150,7 +150,7 @@ def _trees(repo: git.Repository, *, whole: bool) -> tuple[str, str]:
         words = ("add", "-A", "--ignore-errors", "--", ".", *aside)
         failed, _ = run(repo.top, *words, env=view, hooks=True, settings=QUIETLY, ok=(0, 1, 128))
         if whole and (failed or _nested(repo, view)):
-            said = f"not all that lies in {repo.top} can be kept: a file cannot be read, or is a repository of its own"
+            said = f"not all that is in {repo.top} can be kept: a file cannot be read, or is a repository of its own"
             raise Refused("cannot_pin", said, remedy=status(repo), facts={"path": repo.top})
         tree = run(repo.top, "write-tree", env=view)[1]
     return os.fsdecode(tree).strip(), "" if code else os.fsdecode(staged).strip()

@@ -1,6 +1,6 @@
 """A private index of the files in a working tree, kept between commands so that only what changed is read again.
 
-The user's index and the ignore rules say which files count, each time anew. The private index has the hashes of the
+The user's index and the ignore rules say which files count, each time again. The private index has the hashes of the
 files with size, times and inode, as git keeps them. No file is stored as an object, and nothing is written to the
 repository.
 """
@@ -57,7 +57,7 @@ class _Known(Value):
 class PrivateIndex:
     """The files of a working tree that count, `own` path prefixes and other worktrees aside.
 
-    The index lies in the folder `scratch`. What is known for the next command is kept in the folder `kept`.
+    The index is in the folder `scratch`. What is known for the next command is kept in the folder `kept`.
     """
 
     def __init__(self, repo: git.Repository, own: Sequence[str], kept: str, scratch: str) -> None:

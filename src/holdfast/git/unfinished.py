@@ -55,7 +55,7 @@ def settle(repo: git.Repository) -> str:
     if target:
         return f"The switch to the branch {target} was interrupted. It is made now."
     if known.get("to"):
-        went = f"has gone on to {made[:12]}" if made else "stays as it was. Repeat the command"
+        went = f"has continued to {made[:12]}" if made else "stays as it was. Repeat the command"
         return f"Work was being brought into {known.get('on')} when the command was ended. It {went}."
     if made:
         purpose = purpose_of(known.get("for"))  # what is still to be recorded is told until it is
@@ -91,7 +91,7 @@ def begin_switch(repo: git.Repository, branch: str) -> None:
 
 
 def begin_bringing(repo: git.Repository, before: str, to: str, branch: str) -> None:
-    """Say that the branch that is checked out goes on to a commit, with its files."""
+    """Say that the branch that is checked out continues to a commit, with its files."""
     _note(repo, before, "", on=branch, to=to)
 
 

@@ -41,7 +41,7 @@ def refusal(place: Place) -> HoldfastError | None:
     fixed = os.statvfs(folder).f_flag & os.ST_RDONLY
     if not fixed and os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         return None
-    reason = "it lies on a read-only file system" if fixed else f"{named(os.geteuid())} may not write there"
+    reason = "it is on a read-only file system" if fixed else f"{named(os.geteuid())} may not write there"
     return HoldfastError(
         "read_only",
         f"{folder} can be read, and not written: {reason}",

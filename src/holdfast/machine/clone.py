@@ -1,6 +1,6 @@
 """This clone of a project: what records call it, and the key that the codes of its approvals are made with.
 
-The key comes from a secret that the user has on this machine, outside of any repository, and from where the clone lies.
+The key comes from a secret that the user has on this machine, outside of any repository, and from where the clone is.
 So a code that was made in another clone, by another user or on another machine does not fit. Whatever runs as the same
 user can read the secret.
 """

@@ -114,7 +114,7 @@ def uses_pull_requests(root: str) -> bool:
 
 
 def warns_of_plans(root: str, is_trusted: Callable[[str, str], bool]) -> bool:
-    """Whether a scene goes on, with a warning, while its plan or blueprint does not hold: where a person trusted a
+    """Whether a scene continues, with a warning, while its plan or blueprint does not hold: where a person trusted a
     configuration that has `plan = "warn"` in `[story]`.
     """
     parsed, table, wrong = _table(root, "story", ("plan",), 'plan = "warn"')

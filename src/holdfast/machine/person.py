@@ -106,7 +106,7 @@ def _at_other_end(owner: int, below: processes.Process | None, seen: frozenset[i
 
 
 def _login(ancestry: list[processes.Process], seen: frozenset[int]) -> str:
-    """Why a login by ssh is no person's: one from this machine is theirs where its client stands at their terminal."""
+    """Why a login by ssh is no person's: one from this machine is theirs where its client is at their terminal."""
     connection = processes.login(ancestry)
     if connection is None:
         return ""

@@ -1,4 +1,4 @@
-"""Where things lie: the root, its `.holdfast`, and the worktree one stands in."""
+"""Where things are: the root, its `.holdfast`, and the worktree one is in."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Place(Value):
 
     @property
     def outside(self) -> str:
-        """Where records lie that outlive `.holdfast`: in git's own folder. Empty without git."""
+        """Where records are that outlive `.holdfast`: in git's own folder. Empty without git."""
         if self.repository is None:
             return ""
         inside = os.path.relpath(self.home, self.repository.main)  # the same after a move
@@ -50,12 +50,12 @@ class Place(Value):
 
     @property
     def made_for(self) -> str:
-        """The id or ULID of the workflow whose agent got the worktree one stands in; empty in any other."""
+        """The id or ULID of the workflow whose agent got the worktree one is in; empty in any other."""
         parts = os.path.relpath(self.worktree, self.root).split(os.sep)
         return parts[1] if len(parts) == 3 and parts[0] == WORKTREES else ""
 
     def is_in(self, worktree: str) -> bool:
-        """Whether one stands in the worktree at this path from the root."""
+        """Whether one is in the worktree at this path from the root."""
         return os.path.join(self.root, worktree) == self.worktree
 
     def branch(self) -> str | None:
@@ -179,7 +179,7 @@ def prepare(place: Place, *, insist: bool) -> None:
 
 
 def _is_begun(home: str) -> bool:
-    """Whether workflows were kept here: their journals, or what lay beside them."""
+    """Whether workflows were kept here: their journals, or what was beside them."""
     return any(os.path.lexists(os.path.join(home, name)) for name in ("journal", "state", "index", "slots"))
 
 
@@ -194,7 +194,7 @@ def _refuse_unsafe(root: str) -> None:
     if kind and kind.startswith(_UNSAFE):
         raise Refused(
             "unsafe_file_system",
-            f"{root} lies on {kind}, which cannot promise that a lock or a synced write holds",
+            f"{root} is on {kind}, which cannot promise that a lock or a synced write holds",
             remedy="use a local disk, or insist with HOLDFAST_ALLOW_UNSAFE_FS=1",
             facts={"root": root, "file_system": kind},
         )

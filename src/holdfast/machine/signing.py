@@ -1,7 +1,7 @@
 """Approvals signed with an SSH key, made and checked by `ssh-keygen -Y`.
 
 The signature is over a text that names the workflow, the step, the attempt and every artifact: it says yes to exactly
-this, and cannot be carried over to another try or another workflow. Who may sign stands in an allowed-signers file.
+this, and cannot be carried over to another try or another workflow. Who may sign is in an allowed-signers file.
 """
 
 from __future__ import annotations

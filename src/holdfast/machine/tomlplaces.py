@@ -1,4 +1,4 @@
-"""Where things stand in a TOML text: `tomllib` says nothing of lines, and a mistake wants to be found."""
+"""Where things are in a TOML text: `tomllib` says nothing of lines, and a mistake wants to be found."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def without_end(tokens: Sequence[Token], lines: Sequence[str]) -> list[tuple[Tok
 def after(token: Token, lines: Sequence[str], begins: Callable[[str], bool]) -> int:
     """The first line after the one that opens a block that `begins` something, counted from 0; 0 where none does.
 
-    A parser takes a block without an end to go on up to the end of the document, or of the item that it is in, which
+    A parser takes a block without an end to continue up to the end of the document, or of the item that it is in, which
     is then what its author sees too.
     """
     first, last = token.map or (0, 0)

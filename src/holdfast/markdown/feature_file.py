@@ -1,6 +1,6 @@
 """A feature file on the disk: read within limits, and one character of it changed.
 
-It lies among an author's own files. So it is replaced at once or not at all, by a file of the same mode and owner, and
+It is among an author's own files. So it is replaced at once or not at all, by a file of the same mode and owner, and
 never when it is no longer what was read.
 """
 

@@ -22,7 +22,7 @@ _MOST_SHOWN = 20
 
 
 class Markdown:
-    """A document taken apart into blocks; what stands within a block is parsed only when it is asked for."""
+    """A document taken apart into blocks; what is within a block is parsed only when it is asked for."""
 
     def __init__(self, text: str, *rules: str) -> None:
         from markdown_it import MarkdownIt

@@ -16,7 +16,7 @@ _TWO_BYTES = (b"\xff\xfe", b"\xfe\xff")
 """How a text in UTF-16 begins."""
 _MARK = "\ufeff"
 _DOUBTFUL = (*"{}[]\0", "<<<<<<<", "=======", ">>>>>>>")
-"""What stands around an object that is not all of it: other values, zeros of a crash, a conflict of git."""
+"""What is around an object that is not all of it: other values, zeros of a crash, a conflict of git."""
 _ENDS = frozenset(",:[]{}\"'/#")
 
 
@@ -39,7 +39,7 @@ def object_in(data: bytes) -> tuple[dict[str, Any], tuple[str, ...]] | None:
 
 
 def with_all_keys(data: bytes, document: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]] | None:
-    """The object with what stands under the same key twice, which JSON leaves open; None where no key does."""
+    """The object with what is under the same key twice, which JSON leaves open; None where no key does."""
     text = data.decode("utf-8", "replace")
     inner = (key for value in document.values() if isinstance(value, dict) for key in value)
     if all(text.count(f'"{key}"') < 2 for key in (*document, *inner)):
@@ -153,7 +153,7 @@ class _Reader:
         return found
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """Of what stands under one key twice, objects and lists are joined; of other values the last one counts."""
+        """Of what is under one key twice, objects and lists are joined; of other values the last one counts."""
         found: dict[str, Any] = {}
         for key, value in pairs:
             known = found.get(key)

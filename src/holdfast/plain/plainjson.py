@@ -90,7 +90,7 @@ def parse(data: bytes | str) -> Any:
     except (RecursionError, UnicodeDecodeError) as error:
         raise ValueError(str(error)) from None
     if text[end:].strip(_SPACE):
-        raise ValueError(f"something stands behind the value, at character {end}")
+        raise ValueError(f"something is behind the value, at character {end}")
     return value
 
 

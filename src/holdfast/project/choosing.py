@@ -1,4 +1,4 @@
-"""Which of several active workflows a session goes on with: by what was written last, and by whom.
+"""Which of several active workflows a session continues with: by what was written last, and by whom.
 
 What a session itself wrote or named counts first. Notes that an agent keeps for itself, and that name another workflow
 since, count more than that. Otherwise it is the one that somebody did something about last: its document, a command, or
@@ -41,7 +41,7 @@ class _Evidence(Value):
 
 
 def best(wired: Wired, states: Sequence[State], session: str, meant: Sequence[str]) -> tuple[State, str] | None:
-    """The state to go on with, and why; `meant` are those of this branch. None where there is nothing to choose."""
+    """The state to continue with, and why; `meant` are those of this branch. None where there is nothing to choose."""
     active = [state for state in states if queries.is_active(state)]
     if any(session in state.seats for state in active):
         active = [state for state in active if not any(state.seats) or session in state.seats]

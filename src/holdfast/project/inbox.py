@@ -1,7 +1,7 @@
 """The inbox: what hooks noted in passing, without starting the engine. It is folded in when somebody looks next.
 
 A note is one line of JSON. What a process that dies on the way had begun with is folded again: the history may then
-tell something twice, and the work stands where it stood.
+tell something twice, and the work is where it stood.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _take_over(project: Project, notes: list[Mapping[str, Any]]) -> None:
             at[session] = state.ulid if state else ""
         named = note.get("workflow") if is_ulid(note.get("workflow")) else _named(note, documents)
         if named and note.get("by") == "name" and at[session]:
-            named = ""  # a name may stand in any text: a session that is at a workflow leaves it for an id only
+            named = ""  # a name may be in any text: a session that is at a workflow leaves it for an id only
         if named and named != at[session]:
             at[session] = str(named)
             before = asked.pop((str(named), session), [])

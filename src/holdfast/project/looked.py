@@ -96,7 +96,7 @@ class Looked:
             return ()
 
     def _leased(self) -> str:
-        """The step of the caller's lease: just taken, known by its token, else by the worktree that it stands in."""
+        """The step of the caller's lease: just taken, known by its token, else by the worktree that it is in."""
         held = self.state.leases.values()
         own = queries.leased_step(self.state, self._taken or self._wired.settings.token) if held else ""
         return own or next((one.step for one in held if one.worktree and self._wired.place.is_in(one.worktree)), "")
@@ -117,7 +117,7 @@ class Looked:
         return self._own.told(answers.next_step(self._look().going_on()))
 
     def going_on(self) -> Briefing:
-        """The same for somebody who goes on with it; refused where its system cannot be had, as any change would be."""
+        """The same for a caller who continues with it; refused where its system is missing, as any change would be."""
         brief = self.briefing()
         if brief.refusal:
             raise brief.refusal
@@ -204,12 +204,12 @@ class Looked:
             raise wrong
 
     def unsuitable(self) -> HoldfastError | None:
-        """Why no work on it counts as git stands: asked where reviews and approvals are of all that lies there."""
+        """Why no work on it counts as git stands: asked where reviews and approvals are of all that is there."""
         whole = self.state.conduct.handed_whole
         return work(self.state.dialect).unsuitable(self._wired, self.state) if whole else None
 
     def require_decidable(self) -> None:
-        """The same for an approval, which is refused where others went on: before a person is asked for it."""
+        """The same for an approval, which is refused where others continued: before a person is asked for it."""
         self.require_suitable()
         work(self.state.dialect).before_approval(self._wired, self.state)
 

@@ -37,7 +37,7 @@ _MOST_NAMED = 8
 
 
 def open_project(path: str = ".", *, settings: Settings | None = None, one_request: bool = False) -> Project:
-    """The project a path lies in, found as git does. Nothing is written before the first change."""
+    """The project a path is in, found as git does. Nothing is written before the first change."""
     if settings is None:  # a program: no matter who runs it, no person reads what it decides
         settings = settings_.read(os.environ, terminal=False, surface="python")
     if not os.path.isdir(path):
@@ -55,7 +55,7 @@ class Project:
         self._wired = wired
         self.turn = Turn(wired, lasts=one_request)
         self.set_aside = ""
-        """Where a broken document went that lay in the place of a start."""
+        """Where a broken document went that was in the place of a start."""
         self.troubles = wired.troubles
         """What was wrong with workflows that were passed over because their journal cannot be read."""
         self._healed = False
@@ -120,7 +120,7 @@ class Project:
     def find(
         self, workflow: str, subject: str = "", context: Mapping[str, Any] | None = None, session: str = ""
     ) -> Workflow | None:
-        """The active workflow that a start with these words would go on with, by the rule of starts."""
+        """The active workflow that a start with these words would continue with, by the rule of starts."""
         from holdfast.project import starting
 
         self.heal()
@@ -173,7 +173,7 @@ class Project:
             workflow.execute(cmd.Alarm(Alert(self.wired.world.now(), record.LOOSENED, f"applied by a person: {said}")))
 
     def latest(self, *, finished: bool = False) -> Workflow:
-        """The workflow to go on with when none is named: of this branch first, then the one last worked on.
+        """The workflow to continue with when none is named: of this branch first, then the one last worked on.
 
         With `finished`, the last one that ended, where none is active any more.
         """

@@ -23,7 +23,7 @@ def look(entries: Iterable[str], base: str) -> list[Required]:
 
 
 def entries(paths: Iterable[str], place: Place) -> tuple[str, ...]:
-    """Entries for files that somebody names, from where they stand: each has to be there, inside the project."""
+    """Entries for files that somebody names, from where they are: each has to be there, inside the project."""
     found = []
     for path in paths:
         inside = place.inside(path.removeprefix("@"))

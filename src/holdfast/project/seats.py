@@ -25,7 +25,7 @@ LONGEST = 100
 OTHERS = 5
 """How many of the other workflows a session is told of one by one."""
 COMPARED = 8
-"""How many of the active workflows, those touched last, are opened to find the one to go on with."""
+"""How many of the active workflows, those touched last, are opened to find the one to continue with."""
 
 
 def hook_of(session: str) -> Actor:
@@ -57,7 +57,7 @@ def _newest(session: str, states: list[State]) -> State | None:
 
 
 def named_or_chosen(project: Project, word: str, session: str, *, finished: bool = False) -> tuple[Workflow, list[str]]:
-    """The workflow that is named, which the session is at from then on; without a name the one to go on with, and a
+    """The workflow that is named, which the session is at from then on; without a name the one to continue with, and a
     line of each other.
 
     With `finished`, the last one that ended, where none is active any more.
@@ -82,7 +82,7 @@ def sit(project: Project, state: State, session: str) -> None:
 
 
 def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
-    """The workflow a session goes on with, and a line of each other: by the evidence where there are several (see
+    """The workflow a session continues with, and a line of each other: by the evidence where there are several (see
     `choosing`); where none is active here, the only one, as for a command without `-w`.
 
     There may be a great many: only those are opened that are told of. Where the session's own cannot be read, this

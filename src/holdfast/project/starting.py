@@ -24,7 +24,7 @@ from holdfast.machine import configuration
 from holdfast.machine.place import Place
 from holdfast.plain import plainjson, ulid
 from holdfast.project import required
-from holdfast.project.anew import carried, run_before
+from holdfast.project.earlier_run import carried, run_before
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.parts import Asked, Loaded, refuse_phases
@@ -149,7 +149,7 @@ def _elsewhere(wired: Wired, state: State) -> tuple[str, ...]:
 
 
 def _waiting(project: Project, workflow: Workflow) -> tuple[str, ...]:
-    """What the subject says that a person has to decide, told as when the run before went on."""
+    """What the subject says that a person has to decide, told as when the run before continued."""
     taken = project.reread(workflow)
     return (*taken.said, *(f"{why}: not applied, a person decides (holdfast resume)" for *_, why in taken.loosened))
 
@@ -162,7 +162,7 @@ def _plain(wired: Wired, subject: str) -> str:
 
 
 def _require_inside(card: System, place: Place) -> None:
-    """Before anything is made: the folders of the system's documents lie in the project."""
+    """Before anything is made: the folders of the system's documents are in the project."""
     for path in (*card.own, *card.patterns):
         require_inside(place.worktree, path.partition("*")[0].rstrip("/"))
 
@@ -195,7 +195,7 @@ def _equipped(loaded: Loaded, wired: Wired) -> Loaded:
 
 
 class _Surroundings(Value):
-    """Where in git a workflow begins: its branch, the commit, and what lies there changed and uncommitted."""
+    """Where in git a workflow begins: its branch, the commit, and what is there changed and uncommitted."""
 
     branch: str | None
     head: str | None = None
@@ -203,7 +203,7 @@ class _Surroundings(Value):
 
 
 def _surroundings(loaded: Loaded, wired: Wired, branch: str) -> _Surroundings:
-    """A branch that is there already and stands elsewhere is refused."""
+    """A branch that is there already and is elsewhere is refused."""
     place = wired.place
     repository, here = place.repository, place.branch()
     wanted = branch or loaded.branch or here
@@ -230,7 +230,7 @@ def _configured(definition: Definition, root: str) -> Definition:
 def find(
     project: Project, definition: Definition, subject: str, context: Mapping[str, Any], session: str
 ) -> Entry | None:
-    """The active workflow that a start with these words would go on with: of the same id, subject, feature, folder."""
+    """The active workflow that such a start would continue with: of the same id, subject, feature, folder."""
     wired = project.wired
     card, part = system(definition.dialect), subject_of(definition.dialect)
     asked = Asked(definition, _plain(wired, subject), context)
@@ -241,7 +241,7 @@ def find(
     same = [
         one for one in wired.store.active() if one.type == definition.name and _same(wired, one, asked, name, place)
     ]
-    if card.shares == "worktree":  # it would take the place of the others, and go on with none of them
+    if card.shares == "worktree":  # it would take the place of the others, and continue with none of them
         same = [entry for entry in same if entry.subject == asked.subject]
     return max(same, key=lambda entry: (entry.id == name, entry.updated_at), default=None)
 
@@ -265,15 +265,15 @@ def _same(wired: Wired, entry: Entry, asked: Asked, id: str, place: tuple[str, s
 def already_active(state: State, now: str, again: Remedy, go_on: Remedy) -> Refused:
     """`again` is the start that was asked for, and `go_on` what takes up the work that is there.
 
-    Going on with what is used up, and giving it up where that is guarded, are a person's.
+    Continuing with what is used up, and giving it up where that is guarded, are a person's.
     """
     stuck = queries.status(state) in ("failed", "escalated")
-    go_on = (remedies.resume(workflow=state.ulid) if stuck else go_on).replace(text="go on with it")
-    anew = subject_of(state.dialect).anew(state, again)
-    ways: tuple[Remedy, ...] = (go_on, anew)
+    go_on = (remedies.resume(workflow=state.ulid) if stuck else go_on).replace(text="continue with it")
+    fresh_start = subject_of(state.dialect).fresh_start(state, again)
+    ways: tuple[Remedy, ...] = (go_on, fresh_start)
     if queries.is_a_persons_turn(state, now):
-        anew = anew.replace(who="person") if state.conduct.guarded_end else anew
-        ways = (*remedies.person("this", go_on, workflow=state.ulid), anew) if stuck else (go_on, anew)
+        fresh_start = fresh_start.replace(who="person") if state.conduct.guarded_end else fresh_start
+        ways = (*remedies.person("this", go_on, workflow=state.ulid), fresh_start) if stuck else (go_on, fresh_start)
     return Refused(
         "already_active",
         f"{state.id} is already active{in_session(state.session)}" + (", and has failed" if stuck else ""),
@@ -343,7 +343,7 @@ class _Room:
                 f"{last.id} was cancelled{in_session(last.session)} and can be resumed",
                 remedy=(
                     *queries.revival(self._wired.store.load(last.ulid)),
-                    self._again.given(fresh=True).replace(text="begin anew"),
+                    self._again.given(fresh=True).replace(text="start over"),
                 ),
                 facts={"workflow": last.id, "ulid": last.ulid, **_of(last.session)},
             )

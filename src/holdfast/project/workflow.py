@@ -145,7 +145,7 @@ class Workflow(HandedIn):
         return signing.payload(self.ulid, self.id, path, attempt, hashes, said.variant, said.modifications)
 
     def _hashes(self, path: str) -> dict[str, str]:
-        """The artifacts of a step as they lie there now."""
+        """The artifacts of a step as they are there now."""
         whole = self.facts().hand_ins.get(path)
         if whole is not None:
             return whole.hashes
@@ -165,7 +165,7 @@ class Workflow(HandedIn):
         return self.execute(cmd.Reopen(self.path(step), feedback), **how)
 
     def resume(self, step: str = "", **how: Any) -> Self:
-        """Goes on after a stop; refused where only one workflow can run in a worktree and another one does."""
+        """Continues after a stop; refused where only one workflow can run in a worktree and another one does."""
         if self.state.cancelled and system(self.state.dialect).shares == "worktree":
             self._wired.require_alone(self.state)
         command: cmd.Command = cmd.Resume(self.path(step) if step else "")

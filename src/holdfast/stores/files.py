@@ -142,7 +142,7 @@ class FilesStore:
                 marks = self._marks.pop(ulid, [])
         try:
             if marks:
-                # Another thread or process may have gone on since: the index gets what holds when it is written.
+                # Another thread or process may have continued since: the index gets what holds when it is written.
                 self._index.put(ulid, lambda: self._entry(ulid), marks[0].before, self._rebuilt)
             if then:
                 then()
@@ -331,7 +331,7 @@ class FilesStore:
         return target
 
     def delete(self, ulids: Sequence[str]) -> None:
-        """The index is made anew: how many of them it counted as finished may be unknown by now."""
+        """The index is made again: how many of them it counted as finished may be unknown by now."""
         self._require_writable()
         for ulid in ulids:
             self._journals.forget(ulid)

@@ -141,7 +141,7 @@ class Index:
         return found
 
     def add(self, entry: Entry, make: Callable[[], Entry], rebuild: Callable[[], Iterator[Entry]]) -> None:
-        """Names a new workflow, which `make` brings about, unless one that is there stands in its way."""
+        """Names a new workflow, which `make` brings about, unless one that is there is in its way."""
         with Locked(self._home, self._wait):
             entries, finished = self._known(rebuild)
             refuse_second(entry, entries.values())

@@ -51,7 +51,7 @@ class Journal:
     """One open journal, used by one thread at a time.
 
     `synced` is the highest sequence number known to be durable; `wait` bounds the seconds spent waiting for the lock.
-    `overtaken` says that the file no longer has what was read from it: to go on, open another.
+    `overtaken` says that the file no longer has what was read from it: to continue, open another.
     """
 
     def __init__(self, path: str, *, wait: float = 10.0, witness: Witness | None = None) -> None:
@@ -68,7 +68,7 @@ class Journal:
         self._inode = 0
         self._refused: OSError | None = None
         # After a failed sync, anyone's, the kernel takes the lost pages for clean and a later sync of a descriptor that
-        # was opened since succeeds without them. Only what this handle wrote again, or anew, can it vouch for.
+        # was opened since succeeds without them. Only what this handle wrote again, or again, can it vouch for.
         self._sound = False
         self._suspect = False
         self._vouched = False
@@ -131,7 +131,7 @@ class Journal:
             self._compare(self._last)
 
     def seek(self, position: Position) -> bool:
-        """Go on after a position kept elsewhere; False, and nothing moves, when the file has no such line there."""
+        """Continue after a position kept elsewhere; False, and nothing moves, when the file has no such line there."""
         line = self._line_at(position)
         if line is None or (line.synced + 1 < line.seq and self._unsynced(line, line.synced) is None):
             return False

@@ -127,7 +127,7 @@ class Journals:
         try:
             return handle.take(lines)
         except Broken:
-            # The journal has gone past lines that could not be folded: the next look must begin anew.
+            # The journal has gone past lines that could not be folded: the next look must start over.
             self._open.pop(ulid, None)
             handle.journal.close()
             raise

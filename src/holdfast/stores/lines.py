@@ -1,7 +1,7 @@
 """One line of a journal: how it is framed, sealed and recognised. Bytes in, values out.
 
 A line holds its sequence number, the highest one its writer knew to be durable, the sum of the line before, the body,
-and its own sum: it can be judged wherever it lies, also behind damage.
+and its own sum: it can be judged wherever it is, also behind damage.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ def chained(lines: list[bytes], seq: int, end: str) -> bool:
 
 
 def acknowledged(data: bytes, seq: int) -> bool:
-    """Whether a line that is whole by its own sum, wherever it lies in `data`, says that `seq` was durable.
+    """Whether a line that is whole by its own sum, wherever it is in `data`, says that `seq` was durable.
 
-    The newlines around it may be damaged too. What JSON goes on after is a copy of a line that another one carries.
+    The newlines around it may be damaged too. What JSON continues after is a copy of a line that another one carries.
     """
     import re
 

@@ -4,7 +4,7 @@ It is written after the journal's sync and never synced itself: it can be older 
 ahead of it. So it also tells other writers that their lines are durable, and one sync is enough for all. A process that
 puts another file in its place clears the record first, durably and under its lock.
 
-A second record lies outside of `.holdfast`, in git's own folder. It notices the loss where an older `.holdfast` was
+A second record is outside of `.holdfast`, in git's own folder. It notices the loss where an older `.holdfast` was
 restored, or the first record was removed together with the lines. It may be missing or behind, as in a sandbox that
 does not let git's folder be written.
 """

@@ -24,7 +24,7 @@ def is_ready(workflow: Workflow, path: str) -> bool:
 
 
 def hashes(workflow: Workflow, path: str) -> dict[str, str]:
-    """The artifacts as they lie there now; nothing for one that is gone."""
+    """The artifacts as they are there now; nothing for one that is gone."""
     facts = workflow.facts()
     found, whole = facts.hashes, facts.hand_ins.get(path)
     if whole is not None:

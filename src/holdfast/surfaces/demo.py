@@ -40,7 +40,7 @@ approval = { by = "human" }
 id = "publish"
 """
 BROKEN = "def greet(name):\n    return 'Hello ' + nme\n"
-MENDED = "def greet(name):\n    return 'Hello ' + name\n"
+FIXED = "def greet(name):\n    return 'Hello ' + name\n"
 TEST = """\
 import unittest
 from greeting import greet
@@ -221,7 +221,7 @@ def _tell(story: Story) -> None:
     story.chapter("They do not. The try is used up, and its reason goes back to the first step")
     story.agent("holdfast", "fail", "verify", "--reason", "NameError: name 'nme' is not defined")
     story.agent("holdfast", "next")
-    story.write("greeting.py", MENDED)
+    story.write("greeting.py", FIXED)
     story.agent("holdfast", "done", "code")
     story.agent("holdfast", "begin", "verify")
     story.agent("holdfast", "check", "tests", "--run")
@@ -241,7 +241,7 @@ def _tell(story: Story) -> None:
     story.chapter("The agent works on the last step, and its process is killed in the middle")
     story.crash(AGENT)
 
-    story.chapter("A new agent, which knows nothing, asks where it is, and goes on right there")
+    story.chapter("A new agent, which knows nothing, asks where it is, and continues right there")
     story.agent("holdfast", "status")
     story.agent("holdfast", "done", "publish")
 

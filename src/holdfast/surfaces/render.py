@@ -1,4 +1,4 @@
-"""What people read: where a workflow stands, what comes next, lists and figures. Clock and disk come in as facts."""
+"""What people read: the state of a workflow, what comes next, lists and figures. Clock and disk come in as facts."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _now(brief: Briefing, style: Style, width: int, scope: Scope, onward: _Onwar
         unmet = brief.blockers if path == brief.step else brief.blockers_of(path)
         name = "" if brief.stopped else f"{_name(brief, path)}: "
         more = f" (and {len(unmet) - 1} more)" if len(unmet) > 1 else ""
-        # The tree shows why a step stands still, and the headline why the workflow is paused.
+        # The tree shows why a step is still, and the headline why the workflow is paused.
         is_whole = unmet[0].kind == "check" or state.cancelled
         message = unmet[0].message if is_whole else unmet[0].ours
         said = wrap(escape(f"{name}{message}{more}", lines=True), width - _LABEL, 4)

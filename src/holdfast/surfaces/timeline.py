@@ -84,7 +84,7 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
         case ev.Founded():
             return "", f"builds on {event.parent} as it is now", ""
         case ev.Rehomed():
-            return "", f"went on in the project: session {event.session} was committed", ""
+            return "", f"continued in the project: session {event.session} was committed", ""
         case ev.Spent():
             by = f" by {event.agent}" if event.agent else ""
             return "", f"spent {moment.money(event.micros)}{by}{f' on {event.step}' if event.step else ''}", ""

@@ -117,7 +117,7 @@ class TreeView:
         return line + (" " * (gap + 2) + style.dim(right) if right else "")
 
     def beside(self, path: str) -> str:
-        """What stands right of a step's name: tries and duration."""
+        """What is right of a step's name: tries and duration."""
         progress = self.state.step(path)
         words = [conditions.tries(self.state, path)]
         if progress.status == lifecycle.SKIPPED:
@@ -147,7 +147,7 @@ class TreeView:
         return out
 
     def stands(self, path: str, indent: str, most: int = 2) -> list[str]:
-        """Why a step stands still."""
+        """Why a step is still."""
         progress, colour = self.state.step(path), self.style.yellow
         text = progress.reason if progress.status in lifecycle.STUCK else ""
         wrapped = wrap(escape(text, lines=True), self.width - len(indent) - 2, most) if text else ()

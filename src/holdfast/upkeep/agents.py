@@ -63,7 +63,7 @@ def _pinned(wired: Wired) -> Iterator[Finding]:
         yield ok("pins", f"{said} ({typed(shell('git', 'show', '--stat', '-m', '--first-parent', one.ref))})")
     for one in found[-SHOWN:]:
         show = shell("git", "show", "--stat", "-m", "--first-parent", one.ref, text="look at it")
-        back = shell("git", "branch", Blank("NAME"), one.ref, text="to go on with it on a branch")
+        back = shell("git", "branch", Blank("NAME"), one.ref, text="to continue with it on a branch")
         drop = shell("git", "update-ref", "-d", one.ref, text="to give it up", who="person")
         yield warning("pinned", f"{one.ref} of {one.at} is kept: {one.about}", (show, back, drop))
     if len(found) > SHOWN:

@@ -97,7 +97,7 @@ def _ended(state: State) -> str:
 
 
 def _document(wired: Wired, state: State) -> str:
-    """The path of a finished workflow's document, where it lies there and no other workflow of that id wrote it."""
+    """The path of a finished workflow's document, where it is there and no other workflow of that id wrote it."""
     path = dialect(state.dialect).document.path(state)
     try:
         data = wired.documents.read(state, path)
@@ -134,7 +134,7 @@ def _finish_earlier(wired: Wired) -> None:
 
 
 def _stale(wired: Wired, now: str, *, dry_run: bool) -> Iterator[State]:
-    """Skills that nobody went on with. One that waits for somebody, is stuck or paused is not stale, only patient."""
+    """Skills that nobody continued with. One that waits for somebody, is stuck or paused is not stale, only patient."""
     for entry in wired.store.entries():
         if not entry.active or entry.type not in system(entry.dialect).gives_up:
             continue
@@ -166,7 +166,7 @@ def _is_stale(state: State, now: str) -> bool:
 
 
 def _touched(wired: Wired, state: State) -> bool:
-    """Scripts may have gone on in the document alone: what they wrote is still to be decided."""
+    """Scripts may have continued in the document alone: what they wrote is still to be decided."""
     path = dialect(state.dialect).document.path(state)
     kind = wired.reconciler.classify(state, path, wired.documents.read(state, path))
     return kind in (kinds.EDITED, kinds.FROM_GIT, kinds.WRITING)

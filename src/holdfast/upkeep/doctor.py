@@ -1,4 +1,4 @@
-"""The doctor: looks at everything without changing anything, and mends what can be mended without losing anything."""
+"""The doctor: looks at everything without changing anything, and fixes what can be fixed without losing anything."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _repaired(wired: Wired) -> Iterator[str]:
     whole = [reading.state for reading in readings if reading.state is not None and not reading.damage]
     if Report(tuple(hooks.guard(wired, whole))).worst != OK:
         wired.documents.guard.rebuild()
-        yield "the view that hooks judge by was made anew"
+        yield "the view that hooks judge by was made again"
     for reading in readings:
         if reading.state and not reading.damage and _document(wired, reading.state)[0] in SAFE:
             wired.reconciler.reconcile(wired.store.load(reading.ulid))
@@ -166,7 +166,7 @@ def _amiss(wired: Wired, state: State) -> list[str]:
     try:
         return beside.amiss(wired.documents, state)
     except HoldfastError:
-        return []  # what lies there cannot be read, which the document's own finding says
+        return []  # what is there cannot be read, which the document's own finding says
 
 
 def _in_use(states: list[State]) -> list[str]:
@@ -237,7 +237,7 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
         try:
             system(state.dialect)
         except HoldfastError as refusal:
-            yield warning(refusal.code, f"{state.id} cannot go on: {refusal.message}", refusal.remedies)
+            yield warning(refusal.code, f"{state.id} cannot continue: {refusal.message}", refusal.remedies)
             continue
         kind, path = _document(wired, state)
         status = remedies.status(workflow=state.ulid)
@@ -260,7 +260,7 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
                 message = f"{path} is missing, which is taken as {'finishing' if done else 'giving up'} {state.id}"
                 about = {"workflow": state.ulid, "text": "then"}
                 again = remedies.reopen(remedies.STEP, **about) if done else remedies.resume(**about)
-                yield warning("document_missing", message, (status.replace(text="if it should go on"), again), path)
+                yield warning("document_missing", message, (status.replace(text="if it should continue"), again), path)
             case _ if kind in kinds.WRITTEN and work(state.dialect).unsuitable(wired, state):
                 pass  # git brought it, or is in the middle of it: what is found of that leads on
             case _ if kind in kinds.WRITTEN:

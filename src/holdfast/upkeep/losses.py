@@ -101,13 +101,13 @@ def _copies(wired: Wired, reading: Examined) -> Iterator[tuple[str, bytes]]:
 
 
 def give_up(wired: Wired, reading: Examined) -> Iterator[str]:
-    """A person decided to go on with what is whole. Journal and documents are kept first; says what became of them."""
+    """A person decided to continue with what is whole. Journal and documents are kept first; yields what was done."""
     path = os.path.relpath(reading.name, wired.place.root)
     count = reading.damage.facts.get("missing") if reading.damage else None
     kept = wired.store.repair(reading.ulid, reading)
     if count:
         which = "1 line that was acknowledged is" if count == 1 else f"{count} lines that were acknowledged are"
-        yield f"{path} goes on after line {reading.lines}: {which} given up"
+        yield f"{path} continues after line {reading.lines}: {which} given up"
     else:
         yield f"{path} was cut at byte {reading.end}; the whole of it is in {kept}"
     if reading.state is None:

@@ -35,14 +35,14 @@ def file_system(wired: Wired) -> Finding:
     if kind.startswith(places._UNSAFE):
         return warning(
             "file_system",
-            f"{root} lies on {kind}, which cannot promise that a lock or a synced write holds",
+            f"{root} is on {kind}, which cannot promise that a lock or a synced write holds",
             "move the project to a local disk",
         )
     return ok("file_system", f"the file system is {kind or 'unknown'}")
 
 
 def writable(wired: Wired) -> list[Finding]:
-    """Nothing where it is; a project that may only be read is not mended either."""
+    """Nothing where it is; a project that may only be read is not fixed either."""
     refusal = wired.store.read_only
     return [warning(refusal.code, refusal.message, refusal.remedies)] if refusal else []
 

@@ -130,7 +130,7 @@ def test_green_is_the_same_test_passing(sources, exit_code, results, red, detail
         (0, found((), (OLD,)), RED, f"{A} was not collected"),
         (0, found((), (OLD,)), Red(A, "test_gone.py"), f"{A} was deleted: test_gone.py is not there any more"),
         (0, QUIET, Red("test_gone", "tests/test_a.py"),
-         "test_gone was deleted: it does not stand in tests/test_a.py any more"),
+         "test_gone was deleted: it is no longer in tests/test_a.py"),
         (0, ELSEWHERE, Red("test_login", "tests/test_a.py"), "test_login was not collected"),
         (0, NOTHING, RED, "no test ran"),
         (0, None, RED, f"the run does not tell whether {A} passed"),

@@ -1,4 +1,4 @@
-"""What is found is that of the package nearest to the files, with what lies around it."""
+"""What is found is that of the package nearest to the files, with what is around it."""
 
 from __future__ import annotations
 

@@ -18,4 +18,4 @@ def failure(call, kind=HoldfastError):
 
 
 def created(client):
-    return client.open(BRANCH, "main", "Mend the door", "It creaked.")
+    return client.open(BRANCH, "main", "Fix the door", "It creaked.")

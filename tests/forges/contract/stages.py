@@ -69,7 +69,7 @@ class OnGitHub:
 
 
 class OnGitLab:
-    """A GitLab; clients reach it by a token, or by what stands in for glab."""
+    """A GitLab; clients reach it by a token, or by what replaces glab."""
 
     NAMES = {
         "merge_requests/list": "find",

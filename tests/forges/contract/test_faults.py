@@ -29,7 +29,7 @@ def test_an_endless_objection_is_cut_short(client, server):
 
 
 def test_a_look_is_repeated_twice_when_the_forge_has_a_fault(client, server):
-    server.open(BRANCH, "Mend the door")
+    server.open(BRANCH, "Fix the door")
     server.faults += [Fault(502, {"message": "Server Error"}), Fault(503, "<html>")]
     assert client.find(BRANCH).number == 1
     server.faults += [Fault(502, "")] * 2
@@ -81,9 +81,9 @@ def test_a_change_after_which_nothing_can_be_seen_has_an_unknown_outcome(client,
 
 
 def test_one_that_somebody_opens_at_the_same_moment_is_taken(client, server):
-    server.rival = "Mend it first"
+    server.rival = "Fix it first"
     assert created(client).number == 1
-    assert [one.title for one in server.opened] == ["Mend it first"]
+    assert [one.title for one in server.opened] == ["Fix it first"]
 
 
 def test_a_forge_that_does_not_answer_is_given_up_on(stage, server):
@@ -94,13 +94,13 @@ def test_a_forge_that_does_not_answer_is_given_up_on(stage, server):
 
 
 def test_an_answer_that_comes_letter_by_letter_is_given_up_on(stage, server):
-    server.open(BRANCH, "Mend the door")
+    server.open(BRANCH, "Fix the door")
     server.faults.append(Fault(drips=True))
     assert failure(lambda: stage.client(timeout=SLOW).get(1)).code == "forge_unreachable"
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(client, server):
-    server.open(BRANCH, "Mend the door")
+    server.open(BRANCH, "Fix the door")
     server.faults.append(Fault(raw=b'["' + b"x" * (17 << 20) + b'"]'))
     odd = failure(lambda: client.get(1))
     assert odd.code == "forge_odd_answer"
@@ -108,7 +108,7 @@ def test_an_answer_without_end_is_not_read_to_its_end(client, server):
 
 
 def test_a_large_answer_is_read(stage, client, server):
-    server.open(BRANCH, "Mend the door")
+    server.open(BRANCH, "Fix the door")
     body = "größer 🚪" * 60_000
     stage.says("mona", body, "2026-03-01T10:00:00Z")
     assert client.comments(1)[0].body == body
@@ -125,7 +125,7 @@ def test_an_answer_of_another_form_is_odd(client, server, document):
 
 
 def test_a_link_to_another_host_gives_no_more_than_its_question(stage, client, server):
-    server.open(BRANCH, "Mend the door")
+    server.open(BRANCH, "Fix the door")
     stage.says("mona", "Now", "2026-03-01T10:00:00Z")
     elsewhere = {"Link": '<https://evil.example/steal?per_page=100&page=1>; rel="next"'}
     server.faults.append(Fault(200, [], elsewhere))
@@ -161,14 +161,14 @@ def test_what_is_gone_is_not_found(client, server):
 
 
 def test_a_pull_request_that_the_forge_refuses_is_refused_in_its_sentences(client, stage, server):
-    refusal = failure(lambda: client.open("not/pushed", "main", "Mend the door", ""), Refused)
+    refusal = failure(lambda: client.open("not/pushed", "main", "Fix the door", ""), Refused)
     assert refusal.code == "forge_refused"
     assert stage.refused_title in refusal.message
     assert asked(stage) == ["find", "create"]
 
 
 def test_an_answer_that_ends_in_the_middle_is_none(client, server):
-    server.open(BRANCH, "Mend the door")
+    server.open(BRANCH, "Fix the door")
     for call in (client.get, client.comments):
         server.faults.append(Fault(cut=True))
         assert failure(lambda call=call: call(1)).code in ("forge_unreachable", "forge_odd_answer")

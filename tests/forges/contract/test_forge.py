@@ -22,39 +22,39 @@ def test_there_is_none_before_one_is_opened(stage, client, server):
 
 def test_a_created_one_is_there_with_its_words_and_is_found_again(stage, client, server):
     body = "It creaked.\n\n`$HOME` {owner} :repo größer 🚪\n"
-    made = client.open(BRANCH, "main", "Mend the “door” & $HOME", body)
+    made = client.open(BRANCH, "main", "Fix the “door” & $HOME", body)
     assert made == PullRequest(1, stage.page, "open", BRANCH, "main", body)
     (kept,) = server.opened
-    assert (kept.title, kept.body, kept.base, kept.head) == ("Mend the “door” & $HOME", body, "main", BRANCH)
+    assert (kept.title, kept.body, kept.base, kept.head) == ("Fix the “door” & $HOME", body, "main", BRANCH)
     assert client.find(BRANCH) == client.find(BRANCH, "main") == client.get(1) == made
 
 
 def test_a_repetition_opens_no_second_one(stage, client, server):
-    first = client.open(BRANCH, "main", "Mend the door", "")
+    first = client.open(BRANCH, "main", "Fix the door", "")
     assert client.open(BRANCH, "main", "In other words", "") == first
     assert asked(stage) == ["find", "create", "find"]
 
 
 def test_a_description_is_replaced_and_nothing_else(stage, client, server):
-    client.open(BRANCH, "main", "Mend the door", "It creaked.")
-    client.describe(1, "It is mended: größer 🚪\n")
+    client.open(BRANCH, "main", "Fix the door", "It creaked.")
+    client.describe(1, "It is fixed: größer 🚪\n")
     (kept,) = server.opened
-    assert (kept.title, kept.body, kept.state) == ("Mend the door", "It is mended: größer 🚪\n", "OPEN")
-    assert client.get(1).body == "It is mended: größer 🚪\n"
+    assert (kept.title, kept.body, kept.state) == ("Fix the door", "It is fixed: größer 🚪\n", "OPEN")
+    assert client.get(1).body == "It is fixed: größer 🚪\n"
     assert asked(stage) == ["find", "create", "describe", "get"]
 
 
 def test_a_fault_of_the_forge_is_no_reason_to_leave_a_description_old(client, server):
-    client.open(BRANCH, "main", "Mend the door", "It creaked.")
+    client.open(BRANCH, "main", "Fix the door", "It creaked.")
     server.faults.append(Fault(status=502))
-    client.describe(1, "It is mended.")
-    assert [one.body for one in server.opened] == ["It is mended."]
+    client.describe(1, "It is fixed.")
+    assert [one.body for one in server.opened] == ["It is fixed."]
 
 
 def test_one_into_another_base_does_not_stand_in_for_it(client, server):
-    client.open(BRANCH, "main", "Mend the door", "")
+    client.open(BRANCH, "main", "Fix the door", "")
     assert client.find(BRANCH, "release") is None
-    assert client.open(BRANCH, "release", "Mend the door", "").base == "release"
+    assert client.open(BRANCH, "release", "Fix the door", "").base == "release"
 
 
 def test_one_from_a_fork_is_not_ours(client, server):
@@ -77,7 +77,7 @@ def test_the_newest_of_several_is_found(client, server):
 
 @pytest.mark.parametrize("what", ["get", "describe", "reviews", "comments", "threads"])
 def test_a_number_that_no_pull_request_has_is_not_found(client, what):
-    more = ("It is mended.",) if what == "describe" else ()
+    more = ("It is fixed.",) if what == "describe" else ()
     with pytest.raises(NotFound) as caught:
         getattr(client, what)(99, *more)
     assert caught.value.code == "forge_not_found"
@@ -95,7 +95,7 @@ def test_a_repository_that_is_not_there_is_not_found(stage):
 
 def test_a_repository_with_a_new_name_is_found_by_its_old_one(stage, server):
     server.moved_from = "old-repo"
-    server.open(BRANCH, "Mend the door")
+    server.open(BRANCH, "Fix the door")
     before = stage.client("old-repo")
     assert before.find(BRANCH).number == before.get(1).number == 1
 
@@ -105,11 +105,11 @@ def test_nothing_is_opened_twice_under_an_old_name(stage, server):
     server.moved_from = "old-repo"
     before = stage.client("old-repo")
     if not stage.by_program:
-        assert before.open(BRANCH, "main", "Mend the door", "It creaked.").number == 1
+        assert before.open(BRANCH, "main", "Fix the door", "It creaked.").number == 1
         assert [one.body for one in server.opened] == ["It creaked."]
     else:
         with pytest.raises(HoldfastError) as caught:
-            before.open(BRANCH, "main", "Mend the door", "It creaked.")
+            before.open(BRANCH, "main", "Fix the door", "It creaked.")
         assert (caught.value.code, caught.value.remedy, server.opened) == ("forge_odd_answer", "git remote -v", [])
 
 
@@ -122,7 +122,7 @@ def test_a_number_that_cannot_be_one_is_not_asked_for(client, server):
 
 def test_a_branch_that_cannot_be_one_is_not_asked_for(client, server):
     for branch in ("", "--draft", "a..b", "a b", "a\nb", "ä", "x" * 201, "a&base=evil"):
-        for call in (client.find, lambda name: client.open(name, "main", "Mend", "")):
+        for call in (client.find, lambda name: client.open(name, "main", "Fix", "")):
             with pytest.raises(UsageError) as caught:
                 call(branch)
             assert (caught.value.code, server.operations) == ("bad_branch", [])
@@ -140,7 +140,7 @@ def test_a_title_that_cannot_be_one_is_not_sent(client, server):
 
 def test_without_a_base_it_is_opened_into_the_default_branch(stage, client, server):
     server.default_branch = "release"
-    assert client.open(BRANCH, "", "Mend the door", "").base == "release"
+    assert client.open(BRANCH, "", "Fix the door", "").base == "release"
     assert client.open(BRANCH, "", "In other words", "").number == 1
     assert asked(stage) == ["find", "default branch", "create", "find"]
 
@@ -177,7 +177,7 @@ def test_an_issue_whose_answer_got_lost_may_be_there_and_is_not_opened_again(sta
 
 
 def test_an_approval_says_who_when_of_which_commit_and_whether_they_belong(client, stage, server):
-    server.open(BRANCH, "Mend the door")
+    server.open(BRANCH, "Fix the door")
     stage.approves("mona", NOON, SHA)
     stage.approves("stranger", EVENING, SHA, belongs=False)
     first, second = client.reviews(1)
@@ -186,7 +186,7 @@ def test_an_approval_says_who_when_of_which_commit_and_whether_they_belong(clien
 
 
 def test_comments_of_every_page_come_in_their_order(client, stage, server):
-    server.open(BRANCH, "Mend the door")
+    server.open(BRANCH, "Fix the door")
     for n in range(130):
         stage.says("mona" if n % 2 else "stranger", f"größer {n}\r\n🚪", NOON, belongs=bool(n % 2))
     found = client.comments(1)
@@ -198,7 +198,7 @@ def test_comments_of_every_page_come_in_their_order(client, stage, server):
 
 
 def test_a_thread_says_where_it_is_and_whether_it_is_resolved(client, stage, server):
-    server.open(BRANCH, "Mend the door")
+    server.open(BRANCH, "Fix the door")
     stage.points("workflow/door/größe.md", 7, [("mona", "Why?", NOON), ("hubot", "Because.", EVENING)])
     stage.points("src/door.py", None, [("mona", "All of it", NOON)], resolved=True)
     first, second = client.threads(1)
@@ -210,7 +210,7 @@ def test_a_thread_says_where_it_is_and_whether_it_is_resolved(client, stage, ser
 
 
 def test_threads_are_read_to_the_last_page(client, stage, server):
-    server.open(BRANCH, "Mend the door")
+    server.open(BRANCH, "Fix the door")
     for n in range(120):
         stage.points("a.md", 7, [("mona", f"{n}", NOON)])
     found = client.threads(1)

@@ -187,8 +187,8 @@ def test_any_other_remote_has_no_forge(of, url):
 def test_whatever_needs_an_answer_is_refused_with_the_code_of_the_refusal(forge):
     calls = [
         lambda: forge.find("fix", "main"),
-        lambda: forge.open("fix", "main", "Mend it", ""),
-        lambda: forge.open_issue("Mend it", ""),
+        lambda: forge.open("fix", "main", "Fix it", ""),
+        lambda: forge.open_issue("Fix it", ""),
         *(lambda ask=ask: ask(1) for ask in (forge.get, forge.reviews, forge.comments, forge.threads)),
     ]
     for call in calls:
@@ -201,13 +201,13 @@ def test_whatever_needs_an_answer_is_refused_with_the_code_of_the_refusal(forge)
 def test_without_a_forge_the_remedy_is_the_command_for_people():
     forge = NoForge("https://example.com/o/r.git")
     with pytest.raises(Refused) as caught:
-        forge.open("fix/door", "main", "Mend it", "")
-    assert caught.value.remedy == forge.typed("fix/door", "Mend it", "main")
+        forge.open("fix/door", "main", "Fix it", "")
+    assert caught.value.remedy == forge.typed("fix/door", "Fix it", "main")
     with pytest.raises(Refused) as caught:
         forge.open_issue("Don't $(touch x)", "")
     assert shlex.split(caught.value.remedy) == ["gh", "issue", "create", "--title", "Don't $(touch x)"]
     with pytest.raises(Refused) as caught:
-        NoForge("").open_issue("Mend it", "")
+        NoForge("").open_issue("Fix it", "")
     assert caught.value.remedy == "git remote add origin URL"
 
 
@@ -228,8 +228,8 @@ def test_a_name_that_git_or_a_shell_could_misread_is_refused(name, forge):
 
 
 def test_the_command_for_people_reads_as_its_description_says():
-    typed = NoForge("").typed("fix/door", "Mend the door", "main")
-    assert typed == no_login().typed("fix/door", "Mend the door", "main")
+    typed = NoForge("").typed("fix/door", "Fix the door", "main")
+    assert typed == no_login().typed("fix/door", "Fix the door", "main")
     assert f"`{typed}`" in str(addresses.open_command.__doc__)
     assert NoForge("", "mine").typed("fix", "It's $(touch x)", "") == (
         "git push -u mine fix && gh pr create --head fix --title 'It'\"'\"'s $(touch x)' --body ''"

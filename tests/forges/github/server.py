@@ -4,7 +4,7 @@
         github.adopt(top)                               # `origin` of a working tree is now github.url
         git("push", "-u", "origin", "fix", cwd=top)     # goes to a bare repository on this disk
         run(["holdfast", "done", …], cwd=top, env={**os.environ, **github.environ})
-        assert [one.title for one in github.opened] == ["Mend the door"]
+        assert [one.title for one in github.opened] == ["Fix the door"]
         assert github.objections == []
 
 `environ` holds what a child process needs, `gh` on PATH included: `api.github.com` is then reached through a proxy on

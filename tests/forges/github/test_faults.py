@@ -91,7 +91,7 @@ def test_a_list_that_leads_in_a_circle_comes_to_an_end(client, github, monkeypat
 
 
 def test_a_pull_request_that_github_refuses_is_refused_in_its_sentences(client, github):
-    refusal = failure(lambda: client.open("not/pushed", "main", "Mend the door", ""), Refused)
+    refusal = failure(lambda: client.open("not/pushed", "main", "Fix the door", ""), Refused)
     assert refusal.code == "forge_refused"
     assert "Validation Failed; Head sha can't be blank" in refusal.message
     assert "No commits between main and not/pushed" in refusal.message
@@ -100,7 +100,7 @@ def test_a_pull_request_that_github_refuses_is_refused_in_its_sentences(client, 
 
 @pytest.mark.parametrize("what", ["get", "threads"])
 def test_an_answer_that_ends_in_the_middle_is_none(client, github, what):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     github.faults.append(Fault(cut=True))
     assert failure(lambda: getattr(client, what)(1)).code == "forge_unreachable"
 

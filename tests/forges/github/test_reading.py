@@ -26,7 +26,7 @@ def test_one_from_a_fork_of_the_same_owner_is_not_ours(client, github, monkeypat
 
 
 def test_reviews_of_every_page_come_in_their_order(client, github):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     states = ["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED"]
     github.reviews[1] = [
         {"id": n, "state": states[n % 4], "body": f"Nr. {n} 🚪", "submitted_at": NOON, "commit_id": SHA}
@@ -39,7 +39,7 @@ def test_reviews_of_every_page_come_in_their_order(client, github):
 
 
 def test_a_pending_review_has_no_time_and_a_gone_reviewer_is_a_ghost(client, github):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     github.reviews[1] = [
         {"id": 1, "state": "PENDING", "body": "", "user": None, "submitted_at": ..., "author_association": "NONE"}
     ]
@@ -48,13 +48,13 @@ def test_a_pending_review_has_no_time_and_a_gone_reviewer_is_a_ghost(client, git
 
 
 def test_a_review_whose_commit_is_gone_names_none(client, github):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     github.reviews[1] = [{"commit_id": None}]
     assert client.reviews(1)[0].commit == ""
 
 
 def test_whoever_is_not_said_to_belong_to_the_repository_does_not(client, github, monkeypatch):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     monkeypatch.setattr(github, "_fits", lambda *_: None)  # the word is not published yet
     github.reviews[1] = [{"author_association": "FRIEND"}, {"author_association": ...}, {"author_association": "OWNER"}]
     assert [one.association for one in client.reviews(1)] == ["NONE", "NONE", "OWNER"]
@@ -62,7 +62,7 @@ def test_whoever_is_not_said_to_belong_to_the_repository_does_not(client, github
 
 @pytest.mark.parametrize("commit", ["", "HEAD", "--all", "ABCDEF" * 7, "a" * 41, "a" * 39 + "\n", 7])
 def test_a_commit_that_cannot_be_one_is_odd(client, github, commit, monkeypatch):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     monkeypatch.setattr(github, "_fits", lambda *_: None)
     github.reviews[1] = [{"commit_id": commit}]
     with pytest.raises(HoldfastError) as caught:
@@ -71,13 +71,13 @@ def test_a_commit_that_cannot_be_one_is_odd(client, github, commit, monkeypatch)
 
 
 def test_a_state_that_is_not_known_neither_approves_nor_objects(client, github):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     github.reviews[1] = [{"state": "APPROVED_WITH_CAKE"}]
     assert client.reviews(1)[0].state == "COMMENTED"
 
 
 def test_comments_of_every_page_come_in_their_order(client, github):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     github.comments[1] = [
         {"id": 9_000_000_000 + n, "body": f"größer {n}\r\n🚪", "created_at": NOON} for n in range(130)
     ]
@@ -88,7 +88,7 @@ def test_comments_of_every_page_come_in_their_order(client, github):
 
 
 def test_a_thread_says_where_it_is_and_whether_it_is_resolved(client, github):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     github.threads[1] = [
         KeptThread("T1", "workflow/door/01-requirements/größe.md", [said("Why?"), said("Because.", login=None)]),
         KeptThread("T2", "src/door.py", [said("Typo")], line=None, original=3, resolved=True),
@@ -103,7 +103,7 @@ def test_a_thread_says_where_it_is_and_whether_it_is_resolved(client, github):
 
 
 def test_threads_and_their_comments_are_read_to_the_last_page(client, github):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     github.threads[1] = [KeptThread(f"T{n}", "a.md", [said(f"{n}")]) for n in range(120)]
     github.threads[1][60].comments = [said(f"reply {n}") for n in range(170)]
     found = client.threads(1)
@@ -115,7 +115,7 @@ def test_threads_and_their_comments_are_read_to_the_last_page(client, github):
 
 
 def test_comments_that_are_not_handed_in_are_left_out(client, github):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     draft = said("Not yet", state="PENDING")
     github.threads[1] = [KeptThread("T1", "a.md", [draft]), KeptThread("T2", "a.md", [said("Now"), draft])]
     (only,) = client.threads(1)
@@ -123,7 +123,7 @@ def test_comments_that_are_not_handed_in_are_left_out(client, github):
 
 
 def test_a_comment_that_was_a_draft_is_as_old_as_the_review_it_was_handed_in_with(client, github):
-    github.open(BRANCH, "Mend the door")
+    github.open(BRANCH, "Fix the door")
     evening = "2026-03-01T20:00:00Z"
     cases = [(NOON, {"submittedAt": evening}), (evening, {"submittedAt": None}), (evening, None)]
     comments = [said("x", createdAt=at, pullRequestReview=review) for at, review in cases]
@@ -137,7 +137,7 @@ def test_variables_of_a_git_hook_or_a_forced_terminal_change_nothing(github, tmp
     monkeypatch.setenv("GH_FORCE_TTY", "100%")
     monkeypatch.setenv("CLICOLOR_FORCE", "1")
     client = connected()
-    assert client.open(BRANCH, "main", "Mend the door", "") == client.find(BRANCH)
+    assert client.open(BRANCH, "main", "Fix the door", "") == client.find(BRANCH)
 
 
 def test_a_branch_that_reads_like_a_blank_of_gh_is_asked_for_by_its_name(client, github):

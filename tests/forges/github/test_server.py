@@ -26,7 +26,7 @@ HEADERS = {
 def server(tmp_path_factory):
     with GitHub(tmp_path_factory.mktemp("strict") / "github") as made:
         made.plant()
-        made.open("fix", "Mend it")
+        made.open("fix", "Fix it")
         yield made
 
 

@@ -40,7 +40,7 @@ def failure(call):
 
 def test_a_token_travels_through_a_proxy_inside_of_tls(github, tmp_path):
     client = connect(HERE, top=str(tmp_path), environ=os.environ)
-    assert client.open(BRANCH, "main", "Mend the door", "").number == 1
+    assert client.open(BRANCH, "main", "Fix the door", "").number == 1
     assert client.threads(1) == ()
 
 
@@ -132,7 +132,7 @@ def test_redirects_without_end_or_aim_are_given_up_on(github):
 def test_a_change_that_is_sent_elsewhere_as_a_look_is_not_followed(github):
     client = Client(by_token("github.com", "a-token-of-the-test", base_url=github.address), HERE)
     github.faults += [Fault(passes=True), Fault(302, {}, {"Location": "/elsewhere"})]
-    refusal = failure(lambda: client.open(BRANCH, "main", "Mend the door", ""))
+    refusal = failure(lambda: client.open(BRANCH, "main", "Fix the door", ""))
     assert (refusal.code, refusal.remedy) == ("forge_odd_answer", "git remote -v")
     assert github.operations == ["pulls/list", "pulls/list"]
 
@@ -148,7 +148,7 @@ def test_a_token_that_is_sent_back_is_not_passed_on(github):
 
 @pytest.mark.parametrize("host", ["github.example.com", "other.example.com"])
 def test_gh_gets_no_enterprise_token_of_the_environment(tmp_path, monkeypatch, stand_in, host, by_gh):
-    """What stands in for gh here says whether it was given one, where and with which words it was run."""
+    """What replaces gh here says whether it was given one, where and with which words it was run."""
     seen = tmp_path / "seen"
     stand_in(f'printf "%s\\n" "$GH_ENTERPRISE_TOKEN" "$PWD" "$@" >{seen}')
     monkeypatch.setenv("GH_ENTERPRISE_TOKEN", "three")

@@ -1,4 +1,4 @@
-"""What stands in for `glab` in tests: its `api` command, with the options that its manual names and no others.
+"""What replaces `glab` in tests: its `api` command, with the options that its manual names and no others.
 
 It asks the GitLab on loopback at the address that is written into it, with the token that is written into it.
 """

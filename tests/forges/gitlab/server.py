@@ -83,7 +83,7 @@ class GitLab(Loopback):
         return made
 
     def approve(self, number: int, who: Person, at: str) -> None:
-        """Somebody approves, and the GitLab makes a note of it. Who approved before does so anew."""
+        """Somebody approves, and the GitLab makes a note of it. Who approved before does so again."""
         listed = self.approvals.setdefault(number, [])
         listed[:] = [one for one in listed if one["user"]["id"] != who.id]
         listed.append({"user": who.shown, "approved_at": at})

@@ -16,7 +16,7 @@ OLD, NEW = "1" * 40, "2" * 40
 
 @pytest.fixture
 def client(gitlab):
-    gitlab.open(BRANCH, "Mend the door")
+    gitlab.open(BRANCH, "Fix the door")
     gitlab.pushed(1, OLD, "2026-03-01T10:00:00.500Z")
     gitlab.pushed(1, NEW, "2026-03-01T11:00:00.500Z")
     return Client(lab.by_token("gitlab.com", TOKEN, base_url=gitlab.address), HERE, pauses=(0, 0))
@@ -165,7 +165,7 @@ def test_a_merge_request_from_a_fork_goes_to_the_project_above(gitlab, tmp_path)
     client = Client(carried, HERE, head=fork, pauses=(0, 0))
     gitlab.open(BRANCH, "Not ours")
     assert client.find(BRANCH) is None
-    made = client.open(BRANCH, "main", "Mend the door", "")
+    made = client.open(BRANCH, "main", "Fix the door", "")
     assert made.number == 2
     assert gitlab.opened[1].owner == "mona"
     assert client.open(BRANCH, "main", "Again", "") == made

@@ -25,7 +25,7 @@ GOOD = {"source_branch": "fix/door", "target_branch": "main", "title": "T"}
 def server(tmp_path_factory):
     with GitLab(tmp_path_factory.mktemp("strict") / "gitlab") as made:
         made.plant()
-        made.open("fix", "Mend it")
+        made.open("fix", "Fix it")
         yield made
 
 

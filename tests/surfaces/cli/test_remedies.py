@@ -1,4 +1,4 @@
-"""Every command that an answer or a refusal prints works as it stands, with one active workflow or with two."""
+"""Every command that an answer or a refusal prints works as it is, with one active workflow or with two."""
 
 from __future__ import annotations
 

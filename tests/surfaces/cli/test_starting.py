@@ -42,7 +42,7 @@ def started(bench) -> Bench:
 
 def commands(remedy: str) -> list[str]:
     """The commands of a remedy, as they can be typed: between the words that explain them."""
-    going_on, _, giving_up = remedy.removeprefix("go on with it: ").rpartition(" · or give it up: ")
+    going_on, _, giving_up = remedy.removeprefix("continue with it: ").rpartition(" · or give it up: ")
     return [going_on, giving_up]
 
 
@@ -107,11 +107,11 @@ def test_an_agent_has_to_say_whether_it_goes_on_or_begins_anew(started):
 
 def test_what_the_refusal_offers_can_be_typed_as_it_stands(started):
     (first,) = active(started)
-    again, anew = commands(started.agent(*START, "--json").error["remedy"])
+    again, fresh_start = commands(started.agent(*START, "--json").error["remedy"])
     resumed = started.typed(again)
     assert resumed.code == 0, resumed
     assert active(started) == [first]
-    fresh = started.typed(anew)
+    fresh = started.typed(fresh_start)
     assert fresh.code == 0, fresh
     assert first not in active(started)
     assert len(active(started)) == 1
@@ -138,8 +138,8 @@ def test_what_the_refusal_offers_is_the_command_as_it_was_typed(bench, words):
 
     bench.ok(*START, *words)
     before = said()
-    anew = commands(bench.agent(*START, *words, "--json").error["remedy"])[-1]
-    answer = bench.typed(anew)
+    fresh_start = commands(bench.agent(*START, *words, "--json").error["remedy"])[-1]
+    answer = bench.typed(fresh_start)
     assert answer.code == 0, answer
     assert said() == before
 
@@ -401,7 +401,7 @@ def test_a_person_is_shown_everything_and_goes_on_with_enter(bench):
         "Continuing implementation...",
         "",
         "Resuming task 4/5, currently in GREEN phase",
-        "→ mend the work, then: holdfast done",
+        "→ fix the work, then: holdfast done",
     ]
 
 
@@ -490,8 +490,8 @@ def test_both_ways_out_of_another_branch_can_be_typed(started):
     assert started.typed(switch).code == 0
     assert started.ok(*START, "--resume", "--json").json["ulid"] == first
     started.git("switch", "-q", "main")
-    anew = started.typed(abandon)
-    assert anew.code == 0, anew
+    fresh_start = started.typed(abandon)
+    assert fresh_start.code == 0, fresh_start
     assert first not in active(started)
 
 

@@ -220,7 +220,7 @@ def test_metrics_and_diagrams(project):
 
 
 def test_pause_stops_the_work_and_resume_goes_on(project):
-    assert project.ok("pause", "--reason", "lunch").out.endswith("is paused  (once it may go on: holdfast resume)\n")
+    assert project.ok("pause", "--reason", "lunch").out.endswith("is paused  (once it may continue: holdfast resume)\n")
     assert project.agent("begin", "draft", "--json").error["code"] == "paused"
     project.ok("resume", "--from", "draft")
     assert project.step("draft") == "active"
@@ -228,7 +228,7 @@ def test_pause_stops_the_work_and_resume_goes_on(project):
 
 def test_a_cancelled_workflow_is_resumed_by_its_id(project):
     name = project.ok("status", "--json").json["workflow_id"]
-    assert f"(if it is to go on after all: holdfast resume -w {name})" in project.ok("cancel").out
+    assert f"(if it is to continue after all: holdfast resume -w {name})" in project.ok("cancel").out
     project.ok("resume", "-w", name)
     assert project.ok("list", "--json").json["total"] == 1
 

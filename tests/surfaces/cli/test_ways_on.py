@@ -86,12 +86,12 @@ def test_a_command_in_another_worktree_says_first_where_it_acts(started, tmp_pat
     assert said in json.loads(started.agent("next", "--json", cwd=other).out)["notice"][0]
 
 
-@pytest.mark.parametrize("anew", [("start", "dev", LOGIN, "--fresh"), ("cancel", "start", "dev", LOGIN)])
-def test_what_waits_for_a_person_goes_along_into_a_fresh_start(started, anew):
+@pytest.mark.parametrize("fresh_start", [("start", "dev", LOGIN, "--fresh"), ("cancel", "start", "dev", LOGIN)])
+def test_what_waits_for_a_person_goes_along_into_a_fresh_start(started, fresh_start):
     started.write(LOGIN, "# Feature: User Login\n\n## Tasks\n\n- [ ] One (no tests)\n- [x] Two\n")
-    if anew[0] == "cancel":
+    if fresh_start[0] == "cancel":
         started.ok("cancel")
-    said = started.ok(*(word for word in anew if word != "cancel")).out
+    said = started.ok(*(word for word in fresh_start if word != "cancel")).out
     assert [(name, tested) for name, tested, _ in tasks(started)] == [("One", True), ("Two", True), ("Three", True)]
     assert all(status in ("active", "pending") for *_, status in tasks(started))
     assert "'One', is marked '(no tests)'" in said

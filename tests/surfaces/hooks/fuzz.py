@@ -23,7 +23,7 @@ LONGEST = 4 << 10
 """Bytes of an event that is kept."""
 MOST = 200
 EVERY = 100
-"""Events between two looks at the project as a whole, which then begins anew."""
+"""Events between two looks at the project as a whole, which then starts over."""
 SLOW = 1.0
 
 

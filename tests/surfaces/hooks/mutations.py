@@ -101,7 +101,7 @@ TEXTS = (
     "",
     " ",
     "{first}",
-    "please go on with {second}!",
+    "please continue with {second}!",
     "database migration",
     "xdatabase migration, Database Migration",
     "a\x1b[31mb",

@@ -70,7 +70,7 @@ class Run:
 
 
 class Sandbox:
-    """A real repository with workflows under way. While it is entered, the process stands in it and sees no other.
+    """A real repository with workflows under way. While it is entered, the process is in it and sees no other.
 
     Session S1 is at a workflow of phases, S2 at one with a person's gate, rules, a lock and orders to keep going.
     """
@@ -161,7 +161,7 @@ class Sandbox:
             shutil.copytree(self._pristine / name, self.root / name, symlinks=True)
 
     def _changing(self) -> list[str]:
-        """With the records of journals that lie in git's folder."""
+        """With the records of journals that are in git's folder."""
         return [*CHANGING, *(str(path.relative_to(self.root)) for path in self.root.glob(".git/holdfast-lines-*"))]
 
     def filled(self, data: bytes) -> bytes:

@@ -79,7 +79,7 @@ def test_an_event_that_nobody_asked_for_is_answered_with_nothing(project):
 
 @pytest.fixture
 def started(project):
-    """The id of a workflow that goes on."""
+    """The id of a workflow that continues."""
     code, out, err = forked.run(
         "start", "custom", "Notes", "--phases", "draft,edit", "--json", cwd=project.root, env=dict(os.environ)
     )
@@ -106,7 +106,7 @@ def test_what_a_hook_said_is_no_prompt_of_a_person(project, started):
     prompt = f"<hook_context>Holdfast holds unfinished work here: {started}</hook_context>\n\nGo on."
     said(project, project.event("BeforeAgent", prompt=prompt))
     assert project.notes() == []
-    said(project, project.event("BeforeAgent", prompt=f"Go on with {started}."))
+    said(project, project.event("BeforeAgent", prompt=f"Continue with {started}."))
     assert [note["event"] for note in project.notes()] == ["UserPromptSubmit"]
 
 

@@ -37,7 +37,7 @@ def has_open(pid, path):
 
 
 def is_called(pid):
-    """Whether the alarm of a process that stands still has gone off."""
+    """Whether the alarm of a process that is still has gone off."""
     with open(f"/proc/{pid}/status", encoding="ascii") as status:
         pending = [line.split()[1] for line in status if line.startswith(("SigPnd", "ShdPnd"))]
     return any(int(signals, 16) & ALARM for signals in pending)

@@ -205,7 +205,7 @@ def feature(tmp_path):
 
 
 def asked(project, tool, given, **more):
-    """The reason for which a host is told not to go on; empty when it may."""
+    """The reason for which a host is told not to continue; empty when it may."""
     answer = project.hook("PreToolUse", tool_name=tool, tool_input=given, **more)
     return denied(answer) if answer else ""
 

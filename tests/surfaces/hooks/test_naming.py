@@ -26,8 +26,8 @@ def named(prompt):
 @pytest.mark.parametrize(
     ("prompt", "expected"),
     [
-        ("go on with release-1", "A"),
-        ("go on with release-1, please", "A"),
+        ("continue with release-1", "A"),
+        ("continue with release-1, please", "A"),
         ("(01BBBBBBBBBBBBBBBBBBBBBBBB)", "B"),
         ("release-1-b", "B"),
         ("release-1 or release-1-b", "B"),
@@ -68,7 +68,7 @@ def test_an_id_stands_by_itself_as_it_is_written(prompt, expected):
         ("иммиграция", None),
         ("移行", None),
         ("移行計画_2", None),
-        ("go on", None),
+        ("continue", None),
     ],
 )
 def test_a_title_or_subject_is_a_word_of_its_own_in_its_script(prompt, expected):
@@ -100,7 +100,7 @@ def test_a_short_title_counts_where_it_is_pointed_out(prompt):
         "we go",
         "go 'on'",
         "don't go",
-        "'go on'",
+        "'continue'",
         "workflows go",
         "myworkflow go",
         "go workflows",

@@ -240,7 +240,7 @@ ENTRIES = (
 @pytest.mark.parametrize(
     ("prompt", "by"),
     [
-        ("go on with release-1", "id"),
+        ("continue with release-1", "id"),
         ("01AAAAAAAAAAAAAAAAAAAAAAAA", "id"),
         ("RELEASE 1.4.0!", "name"),
         ("x" * 199_990 + " release-1", "id"),
@@ -309,7 +309,7 @@ def test_notes_of_many_hooks_are_whole_and_none_is_lost(project, taking):
 
 
 def is_waited_for(path):
-    """Whether a process stands in the kernel's queue for the lock of a file."""
+    """Whether a process is in the kernel's queue for the lock of a file."""
     inode = f":{path.stat().st_ino} "
     with open("/proc/locks", encoding="ascii") as table:
         return any("->" in row and inode in row for row in table)

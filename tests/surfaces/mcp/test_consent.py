@@ -1,4 +1,4 @@
-"""Where a person decides whether work goes on or a session becomes the project, they are asked through their host."""
+"""Where a person decides whether work continues or a session becomes the project, they are asked through their host."""
 
 from __future__ import annotations
 

@@ -485,7 +485,7 @@ def test_notes_count_for_twenty_workflows_and_prose_about_workflows_for_none(not
 
 @pytest.mark.parametrize(("place", "text"), [("CLAUDE.local.md", EXAMPLE), ("CLAUDE/Plan/001-x/PLAN.md", PLAN)])
 class TestWhatIsNoTextOfTheProject:
-    """Each of these lies where notes are looked for; the plan beside it is seen all the same."""
+    """Each of these is where notes are looked for; the plan beside it is seen all the same."""
 
     @pytest.fixture(autouse=True)
     def _neighbour(self, put):

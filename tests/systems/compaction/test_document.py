@@ -658,7 +658,7 @@ PLACES = [
 @given(st.sampled_from(PLACES), JSON)
 @settings(max_examples=examples(300))
 def test_any_value_anywhere_is_read_or_refused_and_never_an_accident(place, value):
-    """Documents come from outside: whatever stands in a field, adopting and editing answer in Holdfast's words."""
+    """Documents come from outside: whatever is in a field, adopting and editing answer in Holdfast's words."""
     document = example()
     holder: Any = document
     for name in place[:-1]:

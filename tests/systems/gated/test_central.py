@@ -259,7 +259,7 @@ def test_digests_of_paths_that_are_no_central_docs_lead_nowhere(full, seeded, tm
 
 @pytest.mark.parametrize("path", PAIRS)
 def test_publishing_is_finished_by_repeating_it_after_an_interruption_at_any_write(full, seeded, path):
-    """What stands where a write puts its unfinished file makes that very write fail, for root too."""
+    """What is where a write puts its unfinished file makes that very write fail, for root too."""
     for own in PAIRS.values():
         full.write(own, b"ours " + own.encode())
     folder, name = os.path.split(full.full(path))

@@ -169,7 +169,7 @@ def test_what_is_not_pushed_stays_visible(here):
     remote.rename(remote.with_name("away.git"))
     said = here.person("approve", FIRST, "--yes")
     assert said.code == 0, said
-    assert "cannot be asked, so this goes on here" in said.out
+    assert "cannot be asked, so this continues here" in said.out
     assert "not pushed to origin yet" in here.ok("status").out
     assert "not pushed" in here.ok("status", "--json").json["out_of_sync"]
     findings = here.agent("doctor", "--json").json["findings"]
@@ -190,7 +190,7 @@ def test_a_branch_that_nobody_pushed_stays_here(tmp_path):
 
 @pytest.mark.parametrize("seed", [SEEDS[0], *(pytest.param(one, marks=pytest.mark.full) for one in SEEDS[1:])])
 def test_two_clones_race_through_every_phase(here, there, seed):
-    """Each hands in, reviews, approves and goes on when its turn comes, by chance, without a look at the other."""
+    """Each hands in, reviews, approves and continues when its turn comes, by chance, without a look at the other."""
     chance = random.Random(seed)
     made: set[str] = set()
     phases = PHASES if is_full() else PHASES[:2]

@@ -221,7 +221,7 @@ def test_what_comes_along_with_an_approval_is_a_remark():
             review(3, ASK, "Too long", who="hubot"),
             review(4, "COMMENTED", "I look at it now"),
             comment("Nice", 4),
-            review(5, body="Go on"),
+            review(5, body="Continue"),
             review(5, who="hubot", id=55),
             comment("Old", 1),
         ),
@@ -233,7 +233,7 @@ def test_what_comes_along_with_an_approval_is_a_remark():
 
 
 def test_words_of_an_approval_that_does_not_suffice_are_kept_as_remarks():
-    found = hear(said(review(5, body="Go on"), review(6, ASK, "No", who="hubot")))
+    found = hear(said(review(5, body="Continue"), review(6, ASK, "No", who="hubot")))
     assert (found.remarks, found.feedback) == (("@mona:\nGo on",), {SECOND: "@hubot:\nNo"})
 
 

@@ -52,7 +52,7 @@ def complete(site: Site) -> None:
 
 
 def begun_anew_elsewhere(site: Site, tmp_path) -> None:
-    """Another clone forgot the journal, put the feature together anew and went on; git brings that."""
+    """Another clone forgot the journal, put the feature together again and continued; git brings that."""
     other = site.copy(tmp_path / "other")
     other.lost("document deleted")
     other.recovered()
@@ -103,7 +103,7 @@ def test_a_feature_that_was_given_up_here_gives_way_to_another_journal(site, tmp
     begun_anew_elsewhere(site, tmp_path)
     theirs = site.read(JOURNAL)
     site.write(JOURNAL, journals(site)[0].decode())
-    site.workflow().cancel("begun anew elsewhere")
+    site.workflow().cancel("started over elsewhere")
     site.write(JOURNAL, theirs)
     (found,) = site.project().list(status="active")
     assert found.ulid != ours.ulid
@@ -120,7 +120,7 @@ def test_a_damaged_copy_gives_way_to_the_journal_here(site, words):
     assert f"holdfast feature recover {SLUG}" in refused.json["error"]["remedy"]
     answer = site.person("feature", "recover", SLUG, *words)
     assert answer.code == 0, answer
-    assert f"{JOURNAL} is written anew" in answer.out
+    assert f"{JOURNAL} is written again" in answer.out
     assert site.git("show", f"HEAD:{JOURNAL}").encode() == journals(site)[0].strip()
     assert damaged.encode() in quarantined(site)
     site.ok("review", FIRST)

@@ -1,4 +1,4 @@
-"""A journal that came with git: taken over where it only goes on, refused where it would reach out of the project."""
+"""A journal that came with git: taken over where it only continues, refused where it would reach out of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starting a feature: what can be one, what stands in the way, and a start that was interrupted or made twice."""
+"""Starting a feature: what can be one, what is in the way, and a start that was interrupted or made twice."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def not_started(house: House, *words: str, exit_code: int = 2) -> dict:
 
 
 def is_begun(house: House) -> None:
-    """A whole start lies there, once."""
+    """A whole start is there, once."""
     assert house.git("branch", "--show-current").strip() == BRANCH
     assert house.subjects().count(f"[workflow] {FIRST}: Start {TITLE}") <= 1
     assert house.status() == []
@@ -120,7 +120,7 @@ def test_a_feature_under_way_is_never_given_up_by_a_start_that_is_refused(house)
     assert f"holdfast start feature '{TITLE}' --set slug=NAME" in error["remedy"]
     error = not_started(house, TITLE, "--fresh", exit_code=3)
     assert error["code"] == "workspace_exists"
-    assert error["remedy"].startswith("go on with it: holdfast next · or ")
+    assert error["remedy"].startswith("continue with it: holdfast next · or ")
     house.git("switch", "-q", "main")
     house.ok("start", "feature", TITLE, "--set", "slug=second-key")
     assert house.project().workflow(SLUG).state.cancelled is None

@@ -125,7 +125,7 @@ def test_a_clone_that_is_behind_its_own_copy_takes_it_before_it_writes(here, the
 
 
 def forked(here: House, there: House) -> None:
-    """Both clones went on by themselves; git's conflict is settled for what came from outside."""
+    """Both clones continued by themselves; git's conflict is settled for what came from outside."""
     there.opinion(FIRST, 1, "no numbers")
     there.ok("review", FIRST)
     push(there)

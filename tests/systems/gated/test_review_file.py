@@ -41,7 +41,7 @@ The document is *much* clearer than before.
 
 ## Decision: NEEDS_REVISION
 
-Please mend FR-3 first.
+Please fix FR-3 first.
 """
 APPROVE = """\
 # Review 3
@@ -79,7 +79,7 @@ def mistakes(read):
         with pytest.raises(UsageError) as refusal:
             read(content)
         assert refusal.value.code == "bad_review"
-        assert f"have the reviewer mend {PATH}: " in refusal.value.remedy
+        assert f"have the reviewer fix {PATH}: " in refusal.value.remedy
         found: Any = refusal.value.facts["mistakes"]
         assert all(f"{each['where']}: {each['message']}" in refusal.value.message for each in found)
         return [(int(each["where"].removeprefix(f"{PATH}:")), each["message"]) for each in found]
@@ -191,7 +191,7 @@ def test_what_is_no_decision_heading_decides_nothing(mistakes, read, elsewhere):
         "NOT APPROVED",
         "❌ APPROVED",
         "APPROVED with conditions",
-        "APPROVED (once 3 is mended)",
+        "APPROVED (once 3 is fixed)",
         "REJECTED",
         "…",
     ],
@@ -294,7 +294,7 @@ def test_a_link_definition_swallows_no_finding(findings):
         "> | **[CRITICAL]** | a |\n> |---|---|",
         "A mark is written `**[CRITICAL]**`.",
         "`[CRITICAL]` is a mark.",
-        "The [CRITICAL] finding of review 1 is mended.",
+        "The [CRITICAL] finding of review 1 is fixed.",
         "There is no **[CRITICAL]** or **[MAJOR]** finding.",
         "No further **[CRITICAL]**, **[MAJOR]** and **[MINOR]** ones.",
         "- **[CRITICAL]** None.\n- **[MAJOR]**: n/a\n- **[MINOR]** no issues found",
@@ -405,7 +405,7 @@ def test_what_is_no_text_of_a_fair_size_is_refused(file, tmp_path):
     assert refusal_of(file(b"# R\n\0")).facts["reason"] == "is not text: there is a NUL byte in it"
     large = refusal_of(file(APPROVE + " " * review_file.LARGEST))
     assert large.message == f"{PATH} is larger than 1048576 bytes"
-    assert large.remedy == f"have the reviewer write {PATH} anew, as a text of at most 1048576 bytes"
+    assert large.remedy == f"have the reviewer write {PATH} again, as a text of at most 1048576 bytes"
 
 
 WORDS = "## Decision|: |APPROVED|NEEDS_REVISION|**[MAJOR]**|[minor]|no |<!--|-->|<b>|```|---|1. |- |> |    |](|&#91;"
@@ -490,7 +490,7 @@ def test_severities_of_other_projects_are_read_as_ours(tmp_path, said, severity)
 @pytest.mark.parametrize(
     "said",
     [
-        "> [HIGH] keys are logged\n\nThat is mended.\n",
+        "> [HIGH] keys are logged\n\nThat is fixed.\n",
         "```\n**[CRITICAL]** keys are logged\n```\n",
         "- **High** cohesion, low coupling\n",
         "High availability is covered.\n",

@@ -172,7 +172,7 @@ def test_nothing_of_what_others_noted_is_lost_on_adoption(tmp_path):
     other.write(f"{HOME}/workflow-state.json", json.dumps(document))
     other.write(f"{HOME}/{FIRST}/status.json", json.dumps(detail))
     other.ok("adopt")
-    other.ok("note", "Going on.", "-w", SLUG)
+    other.ok("note", "Continuing.", "-w", SLUG)
     other.ok("block", FIRST, "--reason", "wait")
     said, kept = json.dumps(other.state()["escalations"]), json.dumps(other.status_of(FIRST)["history"])
     for words in ("No keys.", "high", "2026-02-27T10:00:00Z", "No doors.", "11:00:00Z", "12:00:00Z", "No time."):

@@ -36,7 +36,7 @@ def hook(house: House, name: str, text: str) -> os.PathLike[str]:
 
 
 def in_step(house: House) -> None:
-    """HEAD has the workspace as it lies there, and the copy of the journal is whole."""
+    """HEAD has the workspace as it is there, and the copy of the journal is whole."""
     assert house.status() == []
     (own,) = (house.root / ".holdfast" / "journal").rglob("*.jsonl")
     assert own.read_text().startswith(house.read(f"{HOME}/journal.jsonl"))

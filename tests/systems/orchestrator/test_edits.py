@@ -17,7 +17,7 @@ from tests.orchestrated import Run, example, invalid, plain
 
 class TestAnEdit:
     def refused(self, run: Run, change: Callable[[dict[str, Any]], Any]) -> str:
-        """The code of a refusal; the edit lies in quarantine, and the document says again what is true."""
+        """The code of a refusal; the edit is in quarantine, and the document says again what is true."""
         before, was = run.state, run.document
         run.edit(change)
         edited = run.path.read_bytes()

@@ -1,4 +1,4 @@
-"""agent-state.json while a run goes on: every field is true at every moment, and every query finds its answer."""
+"""agent-state.json while a run continues: every field is true at every moment, and every query finds its answer."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ A form with two fields.
 **Enable**: No
 **Maximum Iterations**: 7
 """
-SMALL = "# Task: T\n## Phase 1: P\n### Task 1.1: A\n"  # what follows stands in the task, from line 4 on
+SMALL = "# Task: T\n## Phase 1: P\n### Task 1.1: A\n"  # what follows is in the task, from line 4 on
 
 
 @pytest.fixture
@@ -508,9 +508,9 @@ def test_a_list_below_its_label_ends_where_the_text_goes_on():
         (SMALL.replace("# Task: T", "# Other", 1), [(1, "there is no title")]),
         ("# Task: T\n\n## Phase 1: P\n", [(3, "there is no task in this phase")]),
         (f"{SMALL}### Task 1.01: B\n", [(4, "the number 1.1 is that of the task in line 3")]),
-        (f"{SMALL}### Task 2.1: B\n", [(4, "task 2.1 stands in phase 1")]),
-        (f"{SMALL}### Task 11.1: B\n", [(4, "task 11.1 stands in phase 1")]),
-        (f"{SMALL}## Task 1.2: B\n", [(4, "the task stands below no phase")]),
+        (f"{SMALL}### Task 2.1: B\n", [(4, "task 2.1 is in phase 1")]),
+        (f"{SMALL}### Task 11.1: B\n", [(4, "task 11.1 is in phase 1")]),
+        (f"{SMALL}## Task 1.2: B\n", [(4, "the task is below no phase")]),
         (f"{SMALL}### Task 1.2\n", [(4, "the heading of a task has a number and a name")]),
         (f"{SMALL}### Task B: b\n", [(4, "the heading of a task has a number and a name")]),
         (f"{SMALL}## Phase two: Q\n### Task 2.1: B\n", [(4, "the heading of a phase has a number and a name")]),

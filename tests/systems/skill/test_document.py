@@ -324,7 +324,7 @@ def test_a_moment_keeps_the_form_it_was_written_in(moment):
     document["state_machine"]["phases"][2]["started_at"] = moment
     document["checkpoints"]["lint"] = {"status": "completed", "last_run": moment, "passed": True}
     life = Life(cmd.Adopt(adopted(document), document))
-    after = life.do(cmd.Note("time goes on")).document()
+    after = life.do(cmd.Note("time continues")).document()
     for part in ("state_machine", "checkpoints"):
         assert after[part] == document[part]
     assert after["workflow"]["created_at"] == moment
@@ -623,7 +623,7 @@ PLACES = [
 @given(st.sampled_from(PLACES), JSON)
 @settings(max_examples=examples(400))
 def test_any_value_anywhere_is_read_or_refused_and_never_an_accident(place, value):
-    """Documents come from outside: whatever stands in a field, adopting and editing answer in Holdfast's words."""
+    """Documents come from outside: whatever is in a field, adopting and editing answer in Holdfast's words."""
     document = example("dev")
     holder: Any = document
     for name in place[:-1]:

@@ -1,4 +1,4 @@
-"""The gates of plans and scenes: what is approved lies there as a file, and what is built on has to hold."""
+"""The gates of plans and scenes: what is approved is there as a file, and what is built on has to hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is advised where a scene stands still, and how its tries are counted: the same on every surface."""
+"""What is advised where a scene is still, and how its tries are counted: the same on every surface."""
 
 from __future__ import annotations
 

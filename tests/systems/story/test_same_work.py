@@ -1,4 +1,4 @@
-"""Which run a start would go on with: one rule, by the kind of work, what it is about and the session."""
+"""Which run a start would continue with: one rule, by the kind of work, what it is about and the session."""
 
 from __future__ import annotations
 

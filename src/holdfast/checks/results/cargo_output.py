@@ -86,7 +86,7 @@ class CargoOutput:
         return True
 
     def _explain(self, line: str) -> None:
-        """The message of a panic follows the line that says where; before Rust 1.73 it stood on that line."""
+        """The message of a panic follows the line that says where; before Rust 1.73 it was on that line."""
         output_of, panicked = self._output_of.match(line), self._panicked.match(line)
         if output_of:
             self._test, self._reason_next = self._named(output_of[1]), False

@@ -173,7 +173,7 @@ class GoOutput:
 
     def _fail(self, package: str, rest: str, unended: list[str]) -> None:
         if rest.startswith("[") and "failed]" in rest:
-            if not self._build_explained:  # else it may only stand on the package whose file is broken
+            if not self._build_explained:  # else it may only be on the package whose file is broken
                 self._gathered.broke(package, rest.strip("[]"))
         elif unended:  # they began and nothing ended them: the process died under them
             for test in unended:

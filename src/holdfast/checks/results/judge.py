@@ -44,7 +44,7 @@ def must_fail(exit_code: int, results: Results | None, named: str, sources: Sour
     """Red: a test that is new or changed in this task was collected, and fails as a test.
 
     Without a name, the only such test is meant. A file that cannot be loaded is red only if it is a test file of the
-    task, and for a test that is named and stands in it.
+    task, and for a test that is named and is in it.
     """
     if results is None:
         return _red_by_exit_code(exit_code, sources)

@@ -63,7 +63,7 @@ def _take(gathered: Gathered, said: dict[str, Any], folder: str) -> None:
 
 
 def _inside(path: str, folder: str) -> str:
-    """A path from the folder of the run; one that lies elsewhere stays as it is."""
+    """A path from the folder of the run; one that is elsewhere stays as it is."""
     if not folder or not os.path.isabs(path):
         return path
     for top in (folder, os.path.realpath(folder)):

@@ -1,4 +1,4 @@
-"""The files of a task, and which tests stand in them."""
+"""The files of a task, and which tests are in them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Sources:
         return os.path.basename(file) not in ("conftest.py", "__init__.py", "setup.py")
 
     def may_have(self, file: str, name: str) -> bool:
-        """Whether a test of this name stands in the file."""
+        """Whether a test of this name is in the file."""
         path = name.partition("::")[0]
         if os.path.splitext(path)[1] in (*_DEFINED, *_SCRIPTS) and not f"/{file}".endswith(f"/{path}"):
             return False
@@ -83,7 +83,7 @@ class Sources:
         return re.search(rf"(?<!\w)(?:{re.escape(name)}|{re.escape(function)})(?!\w)", text) is not None
 
     def text_of(self, file: str, name: str) -> str:
-        """What stands in the file for a test: for Rust, where code and tests share files, its function; else all."""
+        """What is in the file for a test: for Rust, where code and tests share files, its function; else all."""
         data = self.content(file) or b""
         return _function(data, function_name(name)) if file.endswith(".rs") else data.decode("utf-8", "replace")
 
@@ -93,7 +93,7 @@ class Sources:
             return ""
         if self.content(file) is None:
             return f"was deleted: {file} is not there any more"
-        return "" if self.may_have(file, test) else f"was deleted: it does not stand in {file} any more"
+        return "" if self.may_have(file, test) else f"was deleted: it is no longer in {file}"
 
     def content(self, file: str) -> bytes | None:
         full = below(self._folder, file)

@@ -21,7 +21,7 @@ MANIFESTS = (
 
 
 def commands(root: str, worktree: str = "", files: Iterable[str] = ()) -> dict[str, Tool]:
-    """The command of every name that has one. The configuration lies in the root; the rest is found in the worktree.
+    """The command of every name that has one. The configuration is in the root; the rest is found in the worktree.
 
     What is found is that of the package nearest to the `files`, paths from the top of the worktree; without any, that
     of the top. Of several that provide a name, the configuration comes first, then Python, Node, Rust, Go and make.

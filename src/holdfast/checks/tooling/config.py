@@ -32,7 +32,7 @@ def configured(root: str) -> dict[str, Tool]:
 
 
 class _Reader:
-    """Plain data → tools. What is wrong is noted with its place, and reading goes on."""
+    """Plain data → tools. What is wrong is noted with its place, and reading continues."""
 
     def __init__(self) -> None:
         self.mistakes: list[tuple[tuple[str | int, ...], str]] = []

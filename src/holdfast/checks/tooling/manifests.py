@@ -46,7 +46,7 @@ _ASSIGNMENT = r"\s*(?:(?:export|unexport|override|private)\s+)*[\w.-]+\s*(?:[+?!
 
 
 def node(folder: Folder) -> dict[str, Tool]:
-    """The scripts of `package.json`, started by the package manager whose lock file lies beside or around it.
+    """The scripts of `package.json`, started by the package manager whose lock file is beside or around it.
 
     The top of a workspace that has no tests of its own runs those of its packages.
     """

@@ -157,7 +157,7 @@ def _package(requirement: str) -> str:
 
 
 def _requirements(data: dict[str, Any]) -> Iterator[str]:
-    """Everything the project asks for, whatever for. What a group includes is listed where it stands itself."""
+    """Everything the project asks for, whatever for. What a group includes is listed where it is itself."""
     tool = table(data, "tool")
     poetry = table(tool, "poetry")
     lists = [

@@ -214,7 +214,7 @@ def require_part(draft: Draft, affected: Sequence[str], role: str) -> None:
         for one in own
     ):
         return
-    if not draft.is_person(f"have the work planned anew while {held[0].holder} is at work on {held[0].step}"):
+    if not draft.is_person(f"have the work planned again while {held[0].holder} is at work on {held[0].step}"):
         raise refusals.lease_held(held[0], held[0].step)
 
 
@@ -234,7 +234,7 @@ def beat_agent(draft: Draft, command: cmd.BeatAgent) -> None:
 
 
 def _renew(draft: Draft, lease: Lease, ttl: int, key: str = "") -> None:
-    """With a key, the holder gets another token: a session that lost the first one goes on."""
+    """With a key, the holder gets another token: a session that lost the first one continues."""
     from holdfast.core.rules import locks
 
     draft.emit(ev.Beat(lease.token, draft.facts.boot, draft.facts.mono + ttl, key))

@@ -126,7 +126,7 @@ def _renew(draft: Draft, command: cmd.Approve, step: Step) -> None:
 
 
 def _take(draft: Draft, path: str) -> None:
-    """The work as it lies there: that is what a person decides about."""
+    """The work as it is there: that is what a person decides about."""
     if not draft.hand_in(path):
         draft.attach(path, steps.named_before(draft.state.step(path)))
 
@@ -176,7 +176,7 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
 
 
 def reject(draft: Draft, command: cmd.Reject) -> None:
-    """With feedback the work goes on with it; without, the step has failed, or goes on where the gate says so."""
+    """With feedback the work continues with it; without, the step has failed, or continues where the gate says so."""
     step, progress = draft.step(command.step)
     if progress.status == lifecycle.PENDING and gates.only_asks(step):
         steps.begin(draft, cmd.Begin(command.step))

@@ -135,7 +135,7 @@ def result(draft: Draft, path: str) -> tuple[str, str, Mapping[str, Any]] | None
 
 
 def named_before(progress: Progress) -> dict[str, str]:
-    """Artifacts of earlier tries are taken as they are now: an approval is of what lies there."""
+    """Artifacts of earlier tries are taken as they are now: an approval is of what is there."""
     return {name: artifact.path for name, artifact in progress.artifacts.items()}
 
 
@@ -253,7 +253,7 @@ def iterate(draft: Draft, command: cmd.Iterate) -> None:
 
 
 def _may_try_again(draft: Draft, path: str, *, is_reopened: bool) -> bool:
-    """A failure is recorded whatever else holds; the next try begins only if work may go on from there."""
+    """A failure is recorded whatever else holds; the next try begins only if work may continue from there."""
     state, facts = draft.state, draft.facts
     limit = state.most_tries(path)
     if state.paused or draft.is_spent or (limit and state.step(path).attempt >= limit):
@@ -289,7 +289,7 @@ def unblock(draft: Draft, command: cmd.Unblock) -> None:
 
 
 def lift_block(draft: Draft, path: str, way: Remedy, guidance: str = "") -> None:
-    """Lets work on a blocked step go on: what a person blocked, only a person unblocks; `way` is how."""
+    """Lets work on a blocked step continue: what a person blocked, only a person unblocks; `way` is how."""
     data = draft.state.step(path).data
     if data.get(BY_HAND) is True:
         draft.require_person(f"let agents continue {path}, which a person does by hand", way)
@@ -336,7 +336,7 @@ def reopen(draft: Draft, command: cmd.Reopen) -> None:
 def open_again(draft: Draft, path: str, feedback: str = "", *, by_itself: bool = False) -> None:
     """A done step is worked on once more; what came after it goes back to pending, its approvals stale.
 
-    A person who opens it gives it all its tries again. What a definition says of failures goes on by itself.
+    A person who opens it gives it all its tries again. What a definition says of failures continues by itself.
     """
     require(draft, path)
     if not by_itself:

@@ -16,7 +16,7 @@ from holdfast.errors import UsageError
 def resume(draft: Draft, command: cmd.Resume) -> None:
     """Takes the marks away and gets the first stuck step going again, or the one that is named.
 
-    What a file ended goes on at the first step that it finished; what a command finished is not resumed.
+    What a file ended continues at the first step that it finished; what a command finished is not resumed.
     """
     state = draft.state
     draft.require_bounds()

@@ -215,7 +215,7 @@ def _item_changes(part: Items, state: State, old: Mapping[str, Any], new: Mappin
             told, other = _entry(part, name), left.get(stands[name])
             wrong: HoldfastError | None = None if step else wrong_shape(f"{part.at} has an entry that is no step")
             if other is not None:
-                said = f"it stands where {shown(other)} stood, and no edit renames a step"
+                said = f"it is where {shown(other)} stood, and no edit renames a step"
                 wrong = Refused("not_possible", said, remedy=remedies.amend(known[other], retire=True))
             yield Change(told, part.at, ADDED, str(name), new=(above, step), place=inside, data=entry, wrong=wrong)
             if wrong is None:

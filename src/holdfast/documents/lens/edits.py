@@ -60,7 +60,7 @@ def _respelled_keys(document: Document, old: Mapping[str, Any], new: Mapping[str
 
 
 def _joined(known: Any, said: Any) -> Any:
-    """What stands under both keys: nothing of the known one is taken away by the other."""
+    """What is under both keys: nothing of the known one is taken away by the other."""
     if isinstance(known, list) and isinstance(said, list):
         return [*known, *(one for one in said if one not in known)]
     return {**known, **said} if isinstance(known, Mapping) and isinstance(said, Mapping) else said
@@ -139,7 +139,7 @@ def _fact(state: State, change: Change) -> list[Part]:
         case Meaning.FIXED | Meaning.GATE:
             gate = change.meaning == Meaning.GATE
             who = "people and reviewers say" if gate else "Holdfast says"
-            wrong = Refused("forged", f"only {who} what stands there", remedy=remedies.status())
+            wrong = Refused("forged", f"only {who} what is there", remedy=remedies.status())
             return [_part(change, wrong=wrong, gate=gate)]
         case Meaning.BOUND:
             less = type(change.new) is int and (change.old is ABSENT or change.new < change.old)

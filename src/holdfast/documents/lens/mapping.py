@@ -67,7 +67,7 @@ class Memory:
 
 
 class _Listed(Value):
-    """A list that was written: of which state, its entries with their names, and as it stands in the document."""
+    """A list that was written: of which state, its entries with their names, and as it is in the document."""
 
     lasting: tuple[Plan, str]
     progress: Mapping[str, Progress]
@@ -266,7 +266,7 @@ def by_name(part: Items, data: Any) -> dict[Any, dict[str, Any]]:
 
 
 def found_at(document: Mapping[str, Any], path: str) -> Any:
-    """What stands at a place of a document, or MISSING."""
+    """What is at a place of a document, or MISSING."""
     here: Any = document
     for name in path.split("."):
         if not isinstance(here, Mapping) or name not in here:
@@ -284,6 +284,6 @@ def _copy(data: Any) -> Any:
 
 
 def at(document: Mapping[str, Any], path: str) -> Any:
-    """What stands at a place of a document; None when nothing does."""
+    """What is at a place of a document; None when nothing does."""
     found = found_at(document, path)
     return None if found is MISSING else found

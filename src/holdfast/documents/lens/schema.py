@@ -10,7 +10,7 @@ from holdfast.documents.lens.spec import Codec, Described, Dialect, Document, Fi
 
 AGENT, ENGINE, PERSON = "the agent", "the engine", "a person"
 _OWNERS = {Meaning.DERIVED: ENGINE, Meaning.FIXED: ENGINE, Meaning.GATE: PERSON, Meaning.BOUND: PERSON}
-"""Who says what stands in a field, by its meaning: else the agent."""
+"""Who says what is in a field, by its meaning: else the agent."""
 _TYPES = {str: "string", int: "integer", bool: "boolean", dict: "object", list: "array"}
 _MEANT = {
     Meaning.READING: Json([Json(r"\S", maxLength=briefing.LONGEST["reading"])], maxItems=briefing.MOST),
@@ -41,7 +41,7 @@ def schemas(dialect: Dialect, said: Described) -> dict[str, dict[str, Any]]:
 
 
 def _schema(of: Any, at: str, about: Mapping[str, str]) -> dict[str, Any]:
-    """The schema of what stands at a place, from how `Json.of` says it."""
+    """The schema of what is at a place, from how `Json.of` says it."""
     shape = _shape(of, at, about)
     return {**shape, "description": about[at]} if at in about else shape
 

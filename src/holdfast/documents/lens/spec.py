@@ -1,4 +1,4 @@
-"""What a dialect declares: which documents a workflow has, where they lie, and what each field means.
+"""What a dialect declares: which documents a workflow has, where they are, and what each field means.
 
 A dialect is a lens. `mapping.put` writes a state into a document, `changes.changes` reads what somebody changed in one,
 and `edits.edit` turns those changes into parts that are decided one by one, by the meaning each field declares here.
@@ -30,14 +30,14 @@ UNKNOWN: Any = _Nothing("UNKNOWN")
 
 
 class Codec(Value):
-    """A reversible form: the state's value ⇄ what stands in the document."""
+    """A reversible form: the state's value ⇄ what is in the document."""
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
     near: Callable[[Any], Any] | None = None
     """What somebody probably meant who wrote something that cannot be decoded, as it is usually written; else None."""
     shape: Any = None
-    """What stands in the document, as in `Json.of`."""
+    """What is in the document, as in `Json.of`."""
     table: Mapping[str, str] = {}
     """Of status words: the engine's, and the document's for each."""
 
@@ -102,7 +102,7 @@ class Field(Value):
     quiet: bool = False
     meaning: str = Meaning.DERIVED
     shape: Any = None
-    """What stands there, as in `Json.of`, where no codec says it."""
+    """What is there, as in `Json.of`, where no codec says it."""
     required: bool | None = None
     """Whether the schema asks for it; else as `Document.required` says."""
 
@@ -123,15 +123,15 @@ class Items(Value):
     when: Callable[[State], bool] | None = None
     added: Callable[[State, Mapping[str, Any]], Any] | None = None
     elsewhere: bool = False
-    """Whether an entry that is missing may stand in another list."""
+    """Whether an entry that is missing may be in another list."""
     keys: Any = str
-    """What stands in the field `key`, as in `Json.of`; without `key`, the names that there are always."""
+    """What is in the field `key`, as in `Json.of`; without `key`, the names that there are always."""
     least: int = 0
     required: bool | None = None
 
 
 class Document(Value):
-    """One file of a workflow: where it lies, and the parts that make it up, in order."""
+    """One file of a workflow: where it is, and the parts that make it up, in order."""
 
     path: Callable[[State], str]
     """Relative to the top of the worktree; empty where there is none (any more)."""
@@ -144,7 +144,7 @@ class Document(Value):
     subject: Callable[[State, Mapping[str, Any]], tuple[str, str]] | None = None
     """Which step an entry that somebody wrote is about, and whether it has begun or is done: `started`, `completed`."""
     identity: str = ""
-    """The field that tells this workflow's documents from those of others, where these may lie at the same place."""
+    """The field that tells this workflow's documents from those of others, where these may be at the same place."""
     stamp: str = ""
     """The field that only renderings of the same second share: it tells from which of them somebody began an edit."""
     also: Callable[[State, Mapping[str, Any], Mapping[str, Any]], list[Part]] | None = None
@@ -185,7 +185,7 @@ class Dialect(Value):
     folders: tuple[str, ...] = ()
     """Folders that scripts expect to be there once there is a document."""
     views: Callable[[State], Mapping[str, Callable[[], Mapping[str, Any]]]] | None = None
-    """Further files that say how a workflow stands, and that nobody else writes: what makes each, by path."""
+    """Further files that say the state of a workflow, and that nobody else writes: what makes each, by path."""
     files: Mapping[str, tuple[Field, ...]] = {}
     """The fields of further files, by what their schemas are called."""
     watched: bool = False
@@ -201,13 +201,13 @@ class Dialect(Value):
     checkpoints: Callable[[State, int], str] | None = None
     """Where the copy of the document lies that is kept with a snapshot; number 0 is the newest."""
     copies: str = ""
-    """What those copies are called: the newest that can be read stands in for a broken document."""
+    """What those copies are called: the newest that can be read replaces a broken document."""
     learnings: Callable[[State], str] | None = None
     """Where every learning is added, one line of JSON each."""
     learned: Callable[[State, Any], Mapping[str, Any]] | None = None
     """A learning in the dialect's words."""
     sign: str = ""
-    """What still stands after such a deletion. Where it is gone too, more was lost, by accident."""
+    """What still is after such a deletion. Where it is gone too, more was lost, by accident."""
     own_folder: bool = False
     """Each workflow has a folder of its own for its document, which goes when that goes."""
     agents_own: bool = False

@@ -35,7 +35,7 @@ class System(Protocol):
         """0, or the error number; ENOSYS where the system has no such call."""
 
     def file_system(self, path: str) -> str:
-        """The type of the file system a path lies on; empty where that cannot be known."""
+        """The type of the file system a path is on; empty where that cannot be known."""
 
     def folder_left(self) -> str:
         """The folder of this process, which may be there no more; empty where that cannot be known."""

@@ -43,7 +43,7 @@ def issue(one: Mapping[str, Any]) -> str:
 
 
 def is_from(one: Mapping[str, Any], fork: Repository | None) -> bool:
-    """Whether a pull request's branch lies in this fork, without one in the repository itself. A fork may be gone."""
+    """Whether a pull request's branch is in this fork, without one in the repository itself. A fork may be gone."""
     origin = one["head"]["repo"]
     if origin is None:
         return False

@@ -31,7 +31,7 @@ def merge_request(one: Mapping[str, Any]) -> PullRequest:
 
 
 def is_from(one: Mapping[str, Any], project: int | None) -> bool:
-    """Whether a merge request's branch lies in this project; without one, in that which it goes to.
+    """Whether a merge request's branch is in this project; without one, in that which it goes to.
 
     A fork may be gone.
     """

@@ -79,15 +79,15 @@ class Card(Value):
     events: Mapping[str, str] = {}
     """The host's names of the events, with the tools that a hook is run for."""
     hooked: Callable[[str, Mapping[str, str]], Part] | None = Hooks
-    """How hooks stand in their file; None where each event has a program of its own, in a folder."""
+    """How hooks are in their file; None where each event has a program of its own, in a folder."""
     entry: tuple[str, ...] = ("mcpServers", "holdfast")
-    """Where a server stands in its file."""
+    """Where a server is in its file."""
     served: Mapping[str, Any] = {}
     """What a server has beside the command."""
     comments: bool = False
     """Whether its settings may have comments."""
     heading: str | None = None
-    """What stands before the rules where they have a file of their own; None where they are a paragraph."""
+    """What is before the rules where they have a file of their own; None where they are a paragraph."""
     command: Callable[[str, str], str] | None = None
     """How a command is written down, by its name and text."""
     ending: str = ".md"

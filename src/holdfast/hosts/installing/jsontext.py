@@ -1,6 +1,6 @@
 """JSON that somebody else wrote, edited as text: order, indent, line ends and, where a host allows them, comments stay.
 
-A document is read into nodes that know where they stand. Every edit cuts or inserts text and reads the result again, so
+A document is read into nodes that know where they are. Every edit cuts or inserts text and reads the result again, so
 what comes out is JSON for certain.
 """
 
@@ -19,7 +19,7 @@ _CLOSERS = {"{": "}", "[": "]"}
 
 
 class Node:
-    """A value and where it stands. `children` are those of an object or array, `keys` what an object calls them."""
+    """A value and its place. `children` are those of an object or array, `keys` what an object calls them."""
 
     __slots__ = ("children", "commas", "end", "keys", "kind", "start", "starts", "value")
 
@@ -178,7 +178,7 @@ class _Reader:
         node = self._node(0)
         self._skip()
         if self._at < len(self._text):
-            raise self._document.mistake(self._at, "something stands behind the end of the JSON")
+            raise self._document.mistake(self._at, "something is behind the end of the JSON")
         return node
 
     def _node(self, depth: int) -> Node:
@@ -261,7 +261,7 @@ def broken(name: str, line: int, sentence: str) -> UsageError:
     """A file of a host that cannot be understood: nothing is written, neither there nor elsewhere."""
     said = f"{name}:{line}: {sentence}; nothing was changed"
     facts = {"path": name, "line": line}
-    return UsageError("broken_file", said, remedy=f"mend {name}, then the same command again", facts=facts)
+    return UsageError("broken_file", said, remedy=f"fix {name}, then the same command again", facts=facts)
 
 
 def _dumped(value: object, indent: str | None = None, *, dense: bool = False) -> str:

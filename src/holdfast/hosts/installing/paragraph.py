@@ -42,5 +42,5 @@ def _span(text: str, name: str) -> tuple[int, int] | None:
     if 0 <= start < end and text.count(BEGIN) == text.count(END) == 1:
         return start, end + len(END)
     first = min(at for at in (start, end) if at >= 0)
-    sentence = f"{BEGIN} and {END} have to be there once each, in this order: mend it by hand"
+    sentence = f"{BEGIN} and {END} have to be there once each, in this order: fix it by hand"
     raise broken(name, text.count("\n", 0, first) + 1, sentence)

@@ -246,7 +246,7 @@ class Plugin(Whole):
 
 
 def _groups(document: Document, event: str) -> list[Any]:
-    """What stands below an event."""
+    """What is below an event."""
     hooks = document.find("hooks")
     if hooks is not None and hooks.kind != "{":
         raise document.mistake(hooks.start, "hooks is no object")

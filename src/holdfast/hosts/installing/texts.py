@@ -32,7 +32,7 @@ def plugin(hook: list[str]) -> str:
 
 
 def split(text: str) -> tuple[dict[str, str], str]:
-    """The front matter of a text, and what stands behind it."""
+    """The front matter of a text, and what is behind it."""
     lines = text.splitlines(keepends=True)
     end = lines.index("---\n", 1)
     pairs = (line.partition(": ") for line in lines[1:end])

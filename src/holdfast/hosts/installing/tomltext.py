@@ -49,7 +49,7 @@ def take(text: str, name: str, path: tuple[str, ...]) -> str:
             if inside and not was and kept and not kept[-1].strip():
                 kept.pop()
             if was and not inside:
-                kept += behind  # what stands above the next table is about that
+                kept += behind  # what is above the next table is about that
         if not inside:
             kept.append(line)
         else:

@@ -38,7 +38,7 @@ def beat(call: Call) -> None:
     workflow = call.workflow()
     lease = _lease(call, workflow)
     workflow.execute(cmd.BeatAgent(lease), **call.how())
-    call.changed(workflow, said=call.ok(f"lease {lease} goes on"), more={"lease": lease})
+    call.changed(workflow, said=call.ok(f"lease {lease} continues"), more={"lease": lease})
 
 
 def end(call: Call) -> None:

@@ -160,7 +160,7 @@ class Call:
         self.tell_news()
 
     def tell_news(self) -> None:
-        """Says beside an answer what became of edits, where it cannot stand before it."""
+        """Says beside an answer what became of edits, where it cannot be before it."""
         for said in self.news():
             sys.stderr.write(f"⚠ {escape(said)}\n")
 

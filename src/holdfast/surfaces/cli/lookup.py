@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def find(argv: list[str]) -> tuple[Command, list[str]]:
-    """The command that was typed, and the words that belong to it. Common options may stand before it."""
+    """The command that was typed, and the words that belong to it. Common options may be before it."""
     at = _first_word(argv)
     before, words = argv[:at], argv[at:]
     if not words:

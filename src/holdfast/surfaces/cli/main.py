@@ -170,7 +170,7 @@ def _is_project() -> bool:
 
 
 def _require_folder() -> None:
-    """An agent's worktree goes with its lease, and a shell may still stand in it: nothing can be found from there."""
+    """An agent's worktree goes with its lease, and a shell may still are in it: nothing can be found from there."""
     try:
         os.getcwd()
     except FileNotFoundError:
@@ -258,7 +258,7 @@ def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[An
 
 
 def _sentence(error: HoldfastError) -> str:
-    """Mistakes in a definition stand below each other, where an editor or a person finds them by their line.
+    """Mistakes in a definition are below each other, where an editor or a person finds them by their line.
 
     What has no effect in it is told below them.
     """

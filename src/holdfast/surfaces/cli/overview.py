@@ -69,7 +69,7 @@ def of_group(name: str) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    """Each command with what it does, which stands below where it would pass 80 columns."""
+    """Each command with what it does, which is below where it would pass 80 columns."""
     rows = {name: _usage(COMMANDS[name]) for name in names}
     wide = min(_WIDE, max(map(len, rows.values())))
     out = []

@@ -22,7 +22,7 @@ _MOST = 30
 """How many files are shown to a person; the rest is counted."""
 _FEEDBACK = 20_000
 _NOTHING = "[Enter: nothing]"
-"""Stands at the end of the question for feedback."""
+"""Is at the end of the question for feedback."""
 
 
 def submit(call: Call) -> None:

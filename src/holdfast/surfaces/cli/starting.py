@@ -1,4 +1,4 @@
-"""Starting a workflow, or going on with the one that is there."""
+"""Starting a workflow, or continuing with the one that is there."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def resume(call: Call) -> None:
         _rejoin(call, workflow)
         return
     workflow.resume(path, **call.how())
-    call.changed(workflow, path, call.ok(f"{workflow.id} goes on"))
+    call.changed(workflow, path, call.ok(f"{workflow.id} continues"))
 
 
 def _meant(call: Call, *, finished: bool = False) -> Workflow:
@@ -78,7 +78,7 @@ def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
 
 
 def _goes_on(call: Call, workflow: Workflow) -> bool:
-    """Goes on with what is there; False when a person would rather begin anew."""
+    """Continues with what is there; False when a person would rather start over."""
     from holdfast.project.starting import already_active
 
     args = call.args
@@ -93,7 +93,7 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
         shown = f"📂 Checking for existing workflow state...\n\n{own.summary(state, call.now())}\n"
         if not call.ask(call.marked(shown), own.question(state), default=True):
             said = f"{workflow.id} stays as it is"
-            raise HoldfastError("declined", said, remedy=subject(state.dialect).anew(state, _again(call)))
+            raise HoldfastError("declined", said, remedy=subject(state.dialect).fresh_start(state, _again(call)))
         _rejoin(call, workflow, shown=True)
         return True
     _rejoin(call, workflow)
@@ -142,8 +142,8 @@ def _reread(call: Call, workflow: Workflow) -> tuple[str, ...]:
 def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
     """The two ways out, and a person may pick one; nobody is switched unasked."""
     state, place = workflow.state, call.project.wired.place
-    anew = subject(state.dialect).anew(state, _again(call)).replace(text="")
-    refusal = call.project.wired.branch_mismatch(state, anew if anew.arguments.get("fresh") else None)
+    fresh_start = subject(state.dialect).fresh_start(state, _again(call)).replace(text="")
+    refusal = call.project.wired.branch_mismatch(state, fresh_start if fresh_start.arguments.get("fresh") else None)
     if not asks or place.repository is None:
         raise refusal
     there, here = escape(str(state.branch)), escape(str(place.branch()))
@@ -170,7 +170,7 @@ def _again(call: Call) -> Remedy:
 
 
 def signal(call: Call) -> None:
-    """For a loop around an agent: how the run stands, in one line."""
+    """For a loop around an agent: the state of the run, in one line."""
     workflow = _meant(call, finished=True)
     line = workflow.briefing().signal
     if not line:

@@ -55,7 +55,7 @@ def _since(workflow: Workflow, brief: Briefing, since: int) -> Iterator[Record]:
 
 
 def _said(call: Call, workflow: Workflow, brief: Briefing, since: int, code: int) -> int:
-    """Where it stands, what people decided since, and what comes next."""
+    """Its state, what people decided since, and what comes next."""
     said = answers.waiting(brief, call.scope(), _since(workflow, brief, since))
     lines = [f"{brief.state.id} is {brief.status.replace('_', ' ')}, revision {brief.state.revision}"]
     lines += [f"  {_sentence(one)}" for one in said["decided"]]

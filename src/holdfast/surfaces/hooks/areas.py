@@ -65,7 +65,7 @@ def _shown(held: list[tuple[dict[str, Any], dict[str, Any]]]) -> list[str]:
 
 
 def _lies_in(target: Target, folder: str) -> bool:
-    """Whether a target is a folder, lies below it, or takes it away with one that it lies in."""
+    """Whether a target is a folder, is below it, or takes it away with one that it is in."""
     above = target.takes == "folder"
     return any(
         spot == folder or bool(places.below(folder, spot)) or (above and bool(places.below(spot, folder)))
@@ -74,9 +74,9 @@ def _lies_in(target: Target, folder: str) -> bool:
 
 
 def _is_allowed(target: Target, own: list[str], bases: set[str]) -> bool:
-    """The file itself, the folders on the way to it, and what lies in no folder of the project.
+    """The file itself, the folders on the way to it, and what is in no folder of the project.
 
-    Of a copy it is not known whether its target is a file or a folder, so that what lies in it is named as well.
+    Of a copy it is not known whether its target is a file or a folder, so that what is in it is named as well.
     """
     for spot in target.spots:
         is_own = any(spot == path or places.below(path, spot) for path in own)

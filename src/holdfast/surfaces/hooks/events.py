@@ -232,7 +232,7 @@ def _at_stop(project: Project, session: str) -> str:
     if not outcome.changed or brief.first is None:
         return ""
     onward = told(brief.now, project.scope(after.ulid).replace(person=False))
-    reason = f"{after.id} is not done: {brief.step} – {brief.first.message}. Go on: {onward}"
+    reason = f"{after.id} is not done: {brief.step} – {brief.first.message}. Continue: {onward}"
     return compact({"decision": "block", "reason": clean(reason)})
 
 
@@ -263,13 +263,13 @@ def _after_write(project: Project, event: Mapping[str, Any], session: str) -> st
 
 
 def _ended(project: Project, state: State) -> str:
-    """That a write completed a workflow that was so before, what became of its document, and how it goes on again."""
+    """That a write completed a workflow that was so before, what became of its document, and how it continues again."""
     documents, path = project.wired.documents, dialect(state.dialect).document.path(state)
     left = (
         "is left as it is" if os.path.lexists(documents.full(state, path)) else "is deleted, as nothing is left to do"
     )
     again = typed(remedies.resume(workflow=state.ulid), naming(state))
-    return f"{state.id} is completed by this write, and {path} {left}. If it is to go on after all: {again}"
+    return f"{state.id} is completed by this write, and {path} {left}. If it is to continue after all: {again}"
 
 
 def _written(project: Project, event: Mapping[str, Any], known: list[State]) -> list[State]:

@@ -1,6 +1,6 @@
 """What state files say by themselves: where the journal of a workflow cannot be read, or the file is no JSON.
 
-Nothing is recorded. The agent is told what the file says, that nothing more is known, and who can mend it.
+Nothing is recorded. The agent is told what the file says, that nothing more is known, and who can fix it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _USERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("GEMINI_CLI_HOME", "", (".gemini/settings.json",)),
     ("", "", (".cursor/hooks.json", "Documents/Cline/Hooks")),
 )
-"""What a person trusts and configures, and by what hosts call the hooks: a variable, a default, what lies there."""
+"""What a person trusts and configures, and by what hosts call the hooks: a variable, a default, what is there."""
 _PROJECTS = (
     *(".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml"),
     ".opencode/plugins/holdfast.js",
@@ -143,11 +143,11 @@ class _Reach:
         self.inside = tuple(name + "/" for name in self.names)
 
     def _is_one_tree(self, spot: str, base: str) -> bool:
-        """Git leaves alone what lies below a folder and belongs to another worktree."""
+        """Git leaves alone what is below a folder and belongs to another worktree."""
         return not self.tracked or places.top(spot) == places.top(base)
 
     def meets(self, path: str) -> bool:
-        """Whether the target is this path, lies below it, or takes it away with the folder it is in."""
+        """Whether the target is this path, is below it, or takes it away with the folder it is in."""
         return self._meets(path, self.whole)
 
     def meets_records(self) -> bool:

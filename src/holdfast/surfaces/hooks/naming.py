@@ -1,4 +1,4 @@
-"""Which workflow a person means: the one whose name stands in what they typed."""
+"""Which workflow a person means: the one whose name is in what they typed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RUN_ON = (  # scripts that put no blanks between words, or hang endings on them
 
 
 def meant(prompt: str, entries: object) -> tuple[str, str]:
-    """The ULID of the entry whose name stands in a prompt, and whether an `id` or a `name` says so.
+    """The ULID of the entry whose name is in a prompt, and whether an `id` or a `name` says so.
 
     An id or ULID counts for more than a title or subject, and a longer one for more than a shorter one.
     """
@@ -55,7 +55,7 @@ def _is_title_in(prompt: str, name: str) -> bool:
 
 
 def _is_pointed_out(text: str, start: int, end: int) -> bool:
-    """Whether it stands in quotes, or the word `workflow` beside it."""
+    """Whether it is in quotes, or the word `workflow` beside it."""
     before, after = text[:start], text[end:]
     if before[-1:] and after[:1] and before[-1] in _QUOTES and after[0] in _QUOTES:
         return True
@@ -65,7 +65,7 @@ def _is_pointed_out(text: str, start: int, end: int) -> bool:
 
 
 def _places(text: str, name: str) -> Iterator[int]:
-    """Where it stands by itself and not as a part of a longer name."""
+    """Where it is by itself and not as a part of a longer name."""
     at = text.find(name)
     while at >= 0:
         end = at + len(name)

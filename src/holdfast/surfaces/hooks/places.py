@@ -15,7 +15,7 @@ _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 
 
 def kind(path: str) -> int:
-    """What lies at a path, as the bits of its mode that say so; 0 for nothing."""
+    """What is at a path, as the bits of its mode that say so; 0 for nothing."""
     try:
         return posix.stat(path).st_mode & _KIND
     except (OSError, ValueError):
@@ -100,13 +100,13 @@ def real(path: str) -> str:
 
 
 def below(folder: str, path: str) -> str:
-    """A path relative to a folder; empty when it lies elsewhere."""
+    """A path relative to a folder; empty when it is elsewhere."""
     inside = folder.rstrip("/") + "/"
     return path[len(inside) :] if path.startswith(inside) else ""
 
 
 def top(folder: str) -> str:
-    """The top of the worktree that a folder lies in; the folder itself outside of repositories."""
+    """The top of the worktree that a folder is in; the folder itself outside of repositories."""
     folder = real(folder)
     return _repository(folder)[0] or folder
 
@@ -118,7 +118,7 @@ def git_folder(top: str) -> str:
 
 
 def find(start: str) -> tuple[str, str]:
-    """The folder whose `.holdfast` counts, empty when there is none, and the worktree that `start` lies in."""
+    """The folder whose `.holdfast` counts, empty when there is none, and the worktree that `start` is in."""
     start = real(start)
     top, main = _repository(start)
     folder = start
@@ -135,7 +135,7 @@ def find(start: str) -> tuple[str, str]:
 
 
 def _repository(start: str) -> tuple[str, str]:
-    """The top of the worktree a folder lies in and that of its main worktree; empty outside of repositories."""
+    """The top of the worktree a folder is in and that of its main worktree; empty outside of repositories."""
     folder = start
     while True:
         entry = folder.rstrip("/") + "/.git"

@@ -213,7 +213,7 @@ def _scripts(seen: Seen, name: str) -> None:
 
 
 def _text_of_c(words: list[str]) -> str:
-    """The text behind `-c`, also where the letter stands among others or is spelt out."""
+    """The text behind `-c`, also where the letter is among others or is spelt out."""
     for at, word in enumerate(words[1:], 1):
         if word.startswith("--command="):
             return word.partition("=")[2]

@@ -109,7 +109,7 @@ class Hook:
             notes.log(self.root, self.name, sentence)
 
     def note(self, **more: str | list[str]) -> None:
-        """Leaves a line for the engine's next run. Without a session, or a workflow that goes on, nobody needs it."""
+        """Leaves a line for the engine's next run. Without a session, or a workflow that continues, nobody needs it."""
         session = self.text("session_id", 100)
         if session and self.is_active():
             from holdfast.surfaces.hooks import notes
@@ -127,14 +127,14 @@ class Hook:
                 self.log(wrong)
 
     def is_active(self, *, or_left: bool = False) -> bool:
-        """Whether a workflow of this project goes on; with `or_left`, also whether a completed one is to be finalized.
+        """Whether a workflow of this project is active; with `or_left`, also whether a completed one is to finalize.
 
         Raises OSError where that cannot be read.
         """
         try:
             fd = posix.open(self.root + "/.holdfast/index", posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
         except FileNotFoundError:
-            return places.is_folder(self.root + "/.holdfast/journal")  # the engine makes the index anew
+            return places.is_folder(self.root + "/.holdfast/journal")  # the engine makes the index again
         try:
             begins = posix.read(fd, len(_LEFT))
             return not begins.startswith(_NONE_ACTIVE) or (or_left and begins == _LEFT)
@@ -142,7 +142,7 @@ class Hook:
             posix.close(fd)
 
     def active(self) -> list[dict[str, Any]]:
-        """The entries of the workflows that go on, as the engine published them last."""
+        """The entries of the workflows that continue, as the engine published them last."""
         data = places.content(self.root + "/.holdfast/index", LARGEST_INDEX)
         if data is None or not data.startswith(_ACTIVE):
             return []
@@ -224,7 +224,7 @@ def parsed(data: bytes) -> Any:
         # Without its package the scanner cannot say what is wrong.
         raise BadEvent("it is not JSON") from None
     if text[end:].strip(_SPACE):
-        raise BadEvent("something stands behind the JSON")
+        raise BadEvent("something is behind the JSON")
     return value
 
 

@@ -1,4 +1,4 @@
-"""What a hook does for a repository before the agent goes on: it finishes commits, and keeps what is not committed."""
+"""What a hook does for a repository before the agent continues: finishes commits, keeps what is not committed."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class _TooLongError(BaseException):
 
 
 class _Hurry:
-    """Raises when the timer of the hook has only its reserve left; then the timer goes on as it was."""
+    """Raises when the timer of the hook has only its reserve left; then the timer continues as it was."""
 
     def __enter__(self) -> None:
         import signal

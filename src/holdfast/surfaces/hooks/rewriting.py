@@ -151,4 +151,4 @@ def by_sed(words: list[str]) -> list[str]:
 
 
 _BEFORE_W = ";{}/|#,$!0123456789gpIiMme'"
-"""What stands before the letter where it is a command of sed, or a flag of `s`."""
+"""What is before the letter where it is a command of sed, or a flag of `s`."""

@@ -1,6 +1,6 @@
 """What a host runs: `python -I -S run.py`. It is compiled on every call, so it only leads to what is not.
 
-The packages that the hook lies in are there by name and path, but are not run: that would cost more than the answer.
+The packages that the hook is in are there by name and path, but are not run: that would cost more than the answer.
 """
 
 import gc

@@ -168,7 +168,7 @@ class _Reading:
         self.word = part if self.word is None else self.word + part
 
     def until(self, mark: str, start: int) -> str:
-        """What stands before the next mark, or all the rest; reading goes on behind it."""
+        """What is before the next mark, or all the rest; reading continues behind it."""
         end = self.text.find(mark, start)
         end = len(self.text) if end < 0 else end
         self.at = end + len(mark)
@@ -287,7 +287,7 @@ class _Reading:
 
 
 def _closing(text: str, at: int, closes: str, opens: str) -> int:
-    """Where reading goes on behind the bracket that closes, quotes and inner brackets respected."""
+    """Where reading continues behind the bracket that closes, quotes and inner brackets respected."""
     depth = 1
     while at < len(text):
         c = text[at]

@@ -1,4 +1,4 @@
-"""The status line of a host: where the work stands, in one line, and the host's own figure of what it costs.
+"""The status line of a host: the state of the work, in one line, and the host's own figure of what it costs.
 
 A host asks after every message, and mostly nothing has happened: the last line is kept and shown again until one of the
 files that it was made from has changed. What the session has cost so far comes with the question; what is new of it is
@@ -58,7 +58,7 @@ class Kept:
 
 
 def _kept(root: str) -> Kept | None:
-    """None where nothing can be written: then the line is made anew for every question."""
+    """None where nothing can be written: then the line is made again for every question."""
     try:
         return Kept(root) if notes.may_write(root) else None
     except OSError as failure:
@@ -144,7 +144,7 @@ class Line:
             self.counting = True
             kept.put(self.session, cost=micros)  # before the note: what is lost on the way is not counted twice
             if isinstance(before, int):
-                more = micros - before if micros > before else micros  # the host began to count anew
+                more = micros - before if micros > before else micros  # the host began to count again
                 if more:
                     notes.leave(self.hook.root, {"event": "Cost", "session": self.session, "micros": str(more)})
         finally:

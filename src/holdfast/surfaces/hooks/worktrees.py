@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from holdfast.surfaces.hooks.programs import Written
 
 TREE = ":/"
-"""How git spells the top of the worktree one stands in."""
+"""How git spells the top of the worktree one is in."""
 KEPT, STASHED = "kept", "stashed"
 """What git may throw away without a guard forbidding it: it is kept before."""
 _STASHES_NOTHING = ("list", "show", "create", "store")

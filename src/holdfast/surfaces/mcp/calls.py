@@ -119,7 +119,7 @@ class Calls:
     async def _watched(
         self, ctx: Context[Any], tool: tools.Tool, arguments: Mapping[str, Any], session: str
     ) -> dict[str, Any]:
-        """A call that may take long says every second that it goes on; when it is cancelled, so is what it runs."""
+        """A call that may take long says every second that it continues; when it is cancelled, so is what it runs."""
         last, ended = [""], [False]
         limit = await self._patience(arguments) if "check" in arguments else None
 

@@ -1,4 +1,4 @@
-"""Consent by asking: to go on where only a person may say so, and to make a session part of the project."""
+"""Consent by asking: to continue where only a person may say so, and to make a session part of the project."""
 
 from __future__ import annotations
 

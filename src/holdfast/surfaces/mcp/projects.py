@@ -39,7 +39,7 @@ class Projects:
     async def used(self, work: Callable[[Project], Made], session: str = "") -> Made:
         """What a function makes of a project, for one call of an agent in a session that the host may name.
 
-        Each call looks anew at what dead processes and hooks left behind, as every command does.
+        Each call looks again at what dead processes and hooks left behind, as every command does.
         """
 
         def lending() -> Made:

@@ -1,4 +1,4 @@
-"""Prompts for people to pick in their host: take a workflow up again, see where it stands, see what is next."""
+"""Prompts for people to pick in their host: take a workflow up again, see its state, see what is next."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from holdfast.surfaces.tools.remedies import CALLED, in_tools
 _WIDE = 100
 _NAMED = types.PromptArgument(name="workflow_id", description="the one last worked on, if not named", required=False)
 _PROMPTS = {
-    "resume": ("Resume a workflow", "Everything an agent needs to go on"),
-    "status": ("Workflow status", "Where a workflow stands and what blocks it"),
+    "resume": ("Resume a workflow", "Everything an agent needs to continue"),
+    "status": ("Workflow status", "The state of a workflow and what blocks it"),
     "next": ("Next step", "What the current step asks for"),
 }
 
@@ -61,6 +61,6 @@ def _text(project: Project, name: str, word: str) -> str:
 
 
 _ASKED = {
-    "status": "This is where the workflow {} stands. Tell me in a few sentences what it means.",
+    "status": "This is the state of the workflow {}. Tell me in a few sentences what it means.",
     "next": "Do the next step of the workflow {}, with the tools of Holdfast.",
 }

@@ -25,7 +25,7 @@ from holdfast.surfaces.mcp.projects import Projects
 
 BASE = "holdfast://workflow/"
 PARTS = {
-    "": ("where it stands", "application/json"),
+    "": ("its state", "application/json"),
     "document": ("its document, as its dialect writes it", "application/json"),
     "plan": ("its steps", "text/markdown"),
     "log": ("what happened, newest last", "text/plain"),

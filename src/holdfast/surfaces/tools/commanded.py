@@ -35,7 +35,7 @@ class ToolCall(Call):
         self.made = dict(data)
 
     def tell_news(self) -> None:
-        """Nothing: news stands before the answer of every tool."""
+        """Nothing: news is before the answer of every tool."""
 
 
 def run(project: Project, name: str, given: Mapping[str, Any], /, **more: Any) -> dict[str, Any]:

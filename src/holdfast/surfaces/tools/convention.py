@@ -233,7 +233,7 @@ def resumed_from(workflow: Workflow, given: Mapping[str, Any]) -> str:
 
 
 def resumed_answer(workflow: Workflow, path: str) -> dict[str, Any]:
-    """What is said of a workflow that goes on."""
+    """What is said of a workflow that continues."""
     state = workflow.state
     at = path or queries.current(state) or ""
     return {

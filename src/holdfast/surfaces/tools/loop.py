@@ -198,7 +198,7 @@ LOOP = (
     ),
     Tool(
         title="Resume packet",
-        about="All you need to go on after your context was lost. `ack` its packet_id once read",
+        about="All you need to continue after your context was lost. `ack` its packet_id once read",
         inputs=(
             Input("workflow_id", "string", most=200),
             Input("limit", "integer", least=SHORTEST, most=LONGEST_PACKET, about="characters, if 2 KB are not enough"),

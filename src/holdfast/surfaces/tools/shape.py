@@ -71,7 +71,7 @@ def typed(said: str) -> dict[str, str]:
 
 
 def checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, if they are what the tool takes; every mistake at once otherwise. `phase` may stand for `step`."""
+    """The arguments, if they are what the tool takes; every mistake at once otherwise. `phase` may be for `step`."""
     require(dict(arguments), "arguments")
     known = {field.name: field for field in tool.inputs}
     given = dict(arguments)

@@ -8,7 +8,7 @@ from holdfast.systems.compaction.adoption import FOLDER
 DESCRIBED = Described(
     "The state of a workflow that survives compaction",
     {
-        "": f"{FOLDER}/<name>/state-<name>-<time>.json while the work goes on; deleted, with its folder, when it is "
+        "": f"{FOLDER}/<name>/state-<name>-<time>.json while the work continues; deleted, with its folder, when it is "
         "done. Fields that are not named here are kept as they are.",
         "workflow": "What people call the workflow. Another one renames it; its file keeps its name.",
         "workflow_type": "Written is one of the four. A document that has another word is read and keeps it.",

@@ -99,7 +99,7 @@ def account(sighting: Sighting) -> dict[str, Any]:
 
 
 def phase(sighting: Sighting) -> dict[str, Any]:
-    """The position as a document says it. A plan that has begun and does not go on is blocked, whatever its word."""
+    """The position as a document says it. A plan that has begun and does not continue is blocked, whatever its word."""
     status = "blocked" if is_plan(sighting) and sighting.status == "not_started" else sighting.status
     return {"current": sighting.current, "total": sighting.total, "name": sighting.phase, "status": status}
 
@@ -193,7 +193,7 @@ def _blocked(state: State, sighting: Sighting, moves: list[cmd.Command], *, is_w
 
 
 def _going_on(state: State, said: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A position of notes, by which no workflow ends: its last phase goes on, and phases still to be done stay."""
+    """A position of notes, by which no workflow ends: its last phase continues, and phases still to be done stay."""
     if said["status"] != "completed":
         return said
     tops = state.plan.children("")

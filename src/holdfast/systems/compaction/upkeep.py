@@ -83,7 +83,7 @@ def _goes_on(sighting: Sighting) -> bool:
 
 
 def _reopened(wired: Wired, sighting: Sighting) -> State | None:
-    """The workflow that a plan ended and that goes on, as the plan says that it is worked on again."""
+    """The workflow that a plan ended and that continues, as the plan says that it is worked on again."""
     if not is_plan(sighting) or not _goes_on(sighting):
         return None
     over = [entry for entry in wired.store.entries() if not entry.active and _is_ours(wired, entry)]
@@ -92,7 +92,7 @@ def _reopened(wired: Wired, sighting: Sighting) -> State | None:
     last = next((state for state in states if sighting.source in seen(state)), None)
     if last is None or last.finalized or not was_ended(last, sighting) or _is_older(wired, sighting, last):
         return None
-    said = f"{sighting.source} says: {sighting.reason}, so {last.id}, which had ended by it, goes on"
+    said = f"{sighting.source} says: {sighting.reason}, so {last.id}, which had ended by it, continues"
     alert = cmd.Alarm(Alert(wired.world.now(), "plan_goes_on", said, sighting.source))
     return wired.execute(last.ulid, cmd.Together((cmd.Resume(), alert)), FILE)
 

@@ -151,7 +151,7 @@ def differences(base: str, slug: str, seeded: Mapping[str, str], merged: Sequenc
         if wanted in (None, now):
             continue
         if now is not None and seeded.get(central) == digest(wanted) and central not in merged:
-            continue  # others went on with it, and this feature never touched it
+            continue  # others continued with it, and this feature never touched it
         if central in merged or seeded.get(central) == (None if now is None else digest(now)):
             writes.append(Write(own, central, wanted))
         else:

@@ -10,7 +10,7 @@ from holdfast.systems.seam.wired import Wired
 
 
 def unsuitable(wired: Wired, state: State) -> HoldfastError | None:
-    """What every work on a feature is refused for as git stands; None where it can go on."""
+    """What every work on a feature is refused for as git stands; None where it can continue."""
     repository = git.find(wired.place.base(state.worktree)) if state.branch else None
     if repository is None or state.cancelled or words.is_deleted(state):
         return None

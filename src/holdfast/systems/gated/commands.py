@@ -19,7 +19,7 @@ ALL = "all"
 
 
 def go_on(call: Call) -> None:
-    from holdfast.systems.gated.delivery.going_on import go_on
+    from holdfast.systems.gated.delivery.continuing import go_on
 
     workflow = _feature(call)
     _require_feature(workflow, remedies.resume(workflow=workflow.state.ulid))
@@ -102,7 +102,7 @@ def recover(call: Call) -> None:
         refusal = refusals.person_needed(f"confirm what is left of {slug}", remedies.recover(slug))
         refusal.facts.update(_reconstruction(found))
         raise refusal
-    if not call.ask(shown, f"Go on with {slug} as this says?", default=call.args.yes):
+    if not call.ask(shown, f"Continue with {slug} as this says?", default=call.args.yes):
         raise HoldfastError("declined", "nothing was changed", remedy=remedies.recover(slug))
     made = recovery.confirm(wired, found)
     workflow = call.project.workflow(made.state.ulid)
@@ -120,7 +120,7 @@ def _reconstruction(found: Recovery) -> dict[str, Any]:
     rows = [{"field": clue.field, "value": clue.value, "source": clue.source} for clue in found.evidence]
     statuses = {phase: dict(status) for phase, status in found.statuses.items()}
     known = {"slug": found.slug, "document": dict(found.document), "statuses": statuses}
-    return {**known, "evidence": rows, "mended": list(found.mended)}
+    return {**known, "evidence": rows, "fixed": list(found.fixed)}
 
 
 def _table(found: Recovery) -> str:
@@ -128,5 +128,5 @@ def _table(found: Recovery) -> str:
     rows = [(escape(clue.field), clip(escape(compact(clue.value)), 60), escape(clue.source)) for clue in found.evidence]
     rows = [("FIELD", "VALUE", "SOURCE"), *rows]
     first, second = (max(columns(row[column]) for row in rows) for column in (0, 1))
-    mended = "".join(f"{words.DOCUMENT}: {escape(one)}\n" for one in found.mended)
-    return mended + "".join(f"{pad(field, first)}  {pad(value, second)}  {source}\n" for field, value, source in rows)
+    fixed = "".join(f"{words.DOCUMENT}: {escape(one)}\n" for one in found.fixed)
+    return fixed + "".join(f"{pad(field, first)}  {pad(value, second)}  {source}\n" for field, value, source in rows)

@@ -105,7 +105,7 @@ def heard(
 def _votes(ours: Iterable[Remark], counts: Callable[[str], bool]) -> _Votes:
     """Each person's later decision takes the place of the earlier one, as forges count them.
 
-    Who decided anew and had that dismissed stands nowhere: a push can dismiss an approval, and must not bring back the
+    Who decided again and had that dismissed stands nowhere: a push can dismiss an approval, and must not bring back the
     request that it had withdrawn.
     """
     approvals: dict[str, Remark] = {}

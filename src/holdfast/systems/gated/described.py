@@ -12,7 +12,7 @@ _STATUS = Described(
         "": f"{words.HOME}/<slug>/<phase>/{words.STATUS_FILE}. It follows from {words.DOCUMENT} and is never edited by "
         "hand: what it says otherwise is rewritten. Fields that are not named here are kept where the feature was "
         "adopted with them.",
-        "phase": "The name of the folder it lies in.",
+        "phase": "The name of the folder it is in.",
         "iterations": f"{_ROUND}, at most max_iterations.",
         "max_iterations": "So many reviews may ask for a revision before a person decides.",
         "current_feedback": "What the work still has to take into account.",
@@ -27,12 +27,12 @@ DESCRIBED = Described(
     {
         "": f"{words.HOME}/<slug>/{words.DOCUMENT}. Fields that are not named here are kept as they are. By hand, only "
         "two things can be said: that a phase begins (pending to in_progress), and that it is handed in (in_progress "
-        "to in_review); and of the whole, that it is cancelled or goes on.",
+        "to in_review); and of the whole, that it is cancelled or continues.",
         "feature": "The slug: the name of the feature's folder.",
         "feature_title": "For people.",
         "branch": "The branch that all the work is committed to; null where there is no git.",
         "current_phase": "The first phase that is not approved; the last one when all are.",
-        "status": "Follows from the phases. abandoned is read as cancelled, and not written anew.",
+        "status": "Follows from the phases. abandoned is read as cancelled, and not written again.",
         **{f"phases.{phase}.iterations": f"{_ROUND}." for phase in words.PHASES},
         "escalations": "Every time a phase needed a person, oldest first.",
         "escalations[].iteration": "How many reviews had asked for a revision.",

@@ -104,7 +104,7 @@ def _is_known(state: State, path: str) -> bool:
 
 
 def _also(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Part]:
-    """What edits by hand can stand for: beginning a phase, handing it in, giving up. Gates have their own commands."""
+    """What edits by hand can be for: beginning a phase, handing it in, giving up. Gates have their own commands."""
     parts = []
     before, after = object_in(old, "phases"), object_in(new, "phases")
     for path in state.plan.children(""):

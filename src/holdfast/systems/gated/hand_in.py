@@ -108,7 +108,7 @@ def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, b
 def committed(
     wired: Wired, repository: git.Repository, state: State, since: str | None, commit: str
 ) -> dict[str, bytes]:
-    """What the branch changes up to a commit: approved is what others see, whatever lies in the working tree now."""
+    """What the branch changes up to a commit: approved is what others see, whatever is in the working tree now."""
     found = own.committed(repository, since, commit, wired.world.aside(state))
     found = {**_new(state, found), **_rules(wired, repository, state, since, commit)}
     return own.committed_lines(repository, since, commit, found)
@@ -126,7 +126,7 @@ def rules(wired: Wired, state: State) -> list[str]:
 def _rules(
     wired: Wired, repository: git.Repository, state: State, since: str | None, commit: str
 ) -> dict[str, Changed]:
-    """What commits say of Holdfast's own settings: what only lies in the working tree is nobody else's."""
+    """What commits say of Holdfast's own settings: what only is in the working tree is nobody else's."""
     if since == commit:
         return {}
     found = own.committed(repository, since, commit, ())
@@ -157,7 +157,7 @@ def hash_at(wired: Wired, repository: git.Repository, state: State, known: Artif
 
 
 def _new(state: State, found: Mapping[str, Changed]) -> dict[str, Changed]:
-    """Without what lay there uncommitted when the feature began, and is as it was."""
+    """Without what was already uncommitted when the feature began, and is unchanged."""
     return {path: one for path, one in found.items() if path not in state.dirt or state.dirt[path] != one.blob}
 
 

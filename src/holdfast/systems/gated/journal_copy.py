@@ -46,7 +46,7 @@ def _newest(wired: Wired, slug: str, worktree: str, data: bytes | None) -> bytes
 
 
 def put_back(wired: Wired, slug: str) -> None:
-    """A copy that was taken out of this working tree, and that git still has, lies in its place again."""
+    """A copy that was taken out of this working tree, and that git still has, is in its place again."""
     here = wired.place.key()
     with _alone(wired):
         data = _committed(wired, slug, here)
@@ -190,7 +190,7 @@ def merging(wired: Wired, slug: str) -> Refused | None:
 
 
 def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
-    """A journal from outside says nothing of where files lie here, nor which commands may run."""
+    """A journal from outside says nothing of where files are here, nor which commands may run."""
     brought = _brought(wired, worktree, state)
     told = ", ".join(" ".join(map(quoted, one.run)) for one in brought)
     wrong = [
@@ -244,7 +244,7 @@ def _brought(wired: Wired, worktree: str, state: State) -> list[Check]:
 
 
 def _checks_here(wired: Wired, state: State) -> list[Check]:
-    """None where the journal here cannot be read: the copy may be there to mend it."""
+    """None where the journal here cannot be read: the copy may be there to fix it."""
     try:
         return _checks(wired.store.load(state.ulid)) if wired.store.has(state.ulid) else []
     except Broken:

@@ -48,7 +48,7 @@ class Remark(Value):
 
 
 class Standpoint(Value):
-    """Where the work stands, and so what a remark is about. All up to `since` was heard; of its second only `seen`."""
+    """The state of the work, and so what a remark is about. All up to `since` was heard; of its second only `seen`."""
 
     slug: str
     phases: Sequence[str]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 RULE, PARAGRAPH, ROW, MATTER = 0, 7, 8, 9
-"""Levels of blocks; those of headings lie between the first two. Matter is code and quotations: others' words."""
+"""Levels of blocks; those of headings are between the first two. Matter is code and quotations: others' words."""
 _LONGEST_SOURCE = 4000  # of one text with its marks; the parser's time may grow with the square of it
 _TAGGED = r"(?i)\s*</?(?!(?:pre|script|style|textarea)\b)[a-z]"
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"

@@ -24,7 +24,7 @@ LARGEST = feature_file.LARGEST
 LONGEST_FEEDBACK = 20_000
 _BLOCKING = ("critical", "major")
 _DECISION = r"(?is)[\W\d_]*(?:(?:final|overall|review|reviewer['’]?s?) )?(?:decision|verdict)\b\s*([:–—=-]?)\s*(.*)"
-# Signs of refusal are no part of an approval; whatever stands around the other word, work goes on.
+# Signs of refusal are no part of an approval; whatever is around the other word, work continues.
 _WORDS = (
     (APPROVED, r"(?i)[\s*_`.!✅✔☑\ufe0f]*approved[\s*_`.!✅✔☑\ufe0f]*"),
     (NEEDS_REVISION, r"(?i)[\W_]*needs[\s_-]+revision[\W_]*"),
@@ -63,7 +63,7 @@ _NOTHING = (
 _CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 _HOW = f"write {' or '.join(DECISIONS)}"
 _REMEDY = (
-    f"have the reviewer mend {{}}: {DECISIONS[1]}, '- **[MAJOR]** what is wrong', a line each, would do;"
+    f"have the reviewer fix {{}}: {DECISIONS[1]}, '- **[MAJOR]** what is wrong', a line each, would do;"
     " findings of earlier reviews are told in a sentence, without their severity in front"
 )
 
@@ -127,7 +127,7 @@ class _Reading:
         self.rest: list[str] = []  # everything but the decision
         self._found: list[_Open] = []
         self._open: list[_Open] = []
-        self._awaited = 0  # the line of a heading whose decision is to stand below it
+        self._awaited = 0  # the line of a heading whose decision is to be below it
         self._headings = 0
         for block in blocks(text):
             if not self._decides(block):
@@ -202,7 +202,7 @@ class _Reading:
 
 
 class _Mark(Value):
-    """A severity that a finding begins with, and where it stands in the text of its block."""
+    """A severity that a finding begins with, and where it is in the text of its block."""
 
     severity: str
     start: int
@@ -257,7 +257,7 @@ def _leads(block: Block, mark: re.Match[str]) -> bool:
 
 
 def _counts(block: Block, mark: re.Match[str]) -> bool:
-    """In bold anywhere, and as it stands at the beginning of a line; but not where the text says that there is none."""
+    """In bold anywhere, and as it is at the beginning of a line; but not where the text says that there is none."""
     before = block.text[max(0, mark.start() - 120) : mark.start()]
     kind = block.kinds[mark.start(1)]
     leads = kind == "t" and re.fullmatch(_BEFORE_A_MARK, before[before.rfind("\n") + 1 :])
@@ -265,7 +265,7 @@ def _counts(block: Block, mark: re.Match[str]) -> bool:
 
 
 def _begin(text: str, mark: _Mark, last: int) -> int:
-    """Where the text of a finding begins: at its mark, or with the words that stand before it."""
+    """Where the text of a finding begins: at its mark, or with the words that are before it."""
     line = text.rfind("\n", max(last, 0), mark.start) + 1
     if line < last or re.fullmatch(_BEFORE_A_MARK, text[line : mark.start]):
         return mark.start
@@ -298,6 +298,6 @@ def _text(full: str, path: str) -> str:
         remedy = f"move {here} to {full}" if os.path.isfile(here) else f"have the reviewer write {path}"
         raise NotFound("no_review", error.message, remedy=remedy, facts={"path": path}) from None
     except UsageError as error:
-        remedy = f"have the reviewer write {path} anew, as a text of at most {LARGEST} bytes"
+        remedy = f"have the reviewer write {path} again, as a text of at most {LARGEST} bytes"
         facts = {"path": path, "reason": error.facts["reason"], "mistakes": []}
         raise UsageError("bad_review", error.message, remedy=remedy, facts=facts) from None

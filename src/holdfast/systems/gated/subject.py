@@ -98,10 +98,10 @@ def furnish(wired: Wired, command: cmd.Start) -> cmd.Start:
     return command.replace(context={**command.context, SEEDED: seeded}, head=git.head(repository))
 
 
-def anew(state: State, start: Remedy) -> Remedy:
+def fresh_start(state: State, start: Remedy) -> Remedy:
     """The workspace of a feature stays, also of one that was given up: another feature has another name."""
     if state.loads != DESCRIPTION:
-        return Subject.anew(state, start)
+        return Subject.fresh_start(state, start)
     return _named_otherwise(start)
 
 
@@ -126,7 +126,7 @@ def _require_new(wired: Wired, command: cmd.Start, home: str) -> None:
     if last is None:
         there = (remedies.recover(command.id),)
     elif last.active:
-        there = (remedies.next_step(workflow=last.ulid, text="go on with it"),)
+        there = (remedies.next_step(workflow=last.ulid, text="continue with it"),)
     elif last.status == "cancelled":
         there = queries.revival(wired.store.load(last.ulid))
     else:
@@ -143,7 +143,7 @@ def _require_unshared(repository: git.Repository, command: cmd.Start) -> None:
         return
     said = f"a remote has {branch} already: that is the feature {command.id}, which is not checked out here"
     ways = (
-        shell("git", "switch", branch, text="go on with it"),
+        shell("git", "switch", branch, text="continue with it"),
         _named_otherwise(remedies.start(command.type, command.subject)),
     )
     raise Refused("workspace_exists", said, remedy=ways, facts={"branch": branch})
@@ -188,4 +188,6 @@ def _enter(place: Place, path: str, command: cmd.Start, title: str, now: str) ->
     durable_write(full, (known.rstrip("\n") + "\n" + about).encode(), mode=0o644, alone=True)
 
 
-SUBJECT = Subject(load=load, identity=identity, prepare=prepare, furnish=furnish, anew=anew, opened=opened)
+SUBJECT = Subject(
+    load=load, identity=identity, prepare=prepare, furnish=furnish, fresh_start=fresh_start, opened=opened
+)

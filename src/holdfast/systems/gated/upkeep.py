@@ -52,7 +52,7 @@ def _journaled(wired: Wired, found: Found) -> bool:
 
 
 def _is_taken_back(wired: Wired, found: Found, journal: bytes) -> bool:
-    """Whether a document says that a cancelled feature goes on, beside a journal that says it is cancelled.
+    """Whether a document says that a cancelled feature continues, beside a journal that says it is cancelled.
 
     That is an edit by hand. With an older document, git brings the older journal.
     """
@@ -95,7 +95,7 @@ def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
 
         return returned.take(wired, found)
     elif not or_known:
-        said = f"{slug} has a journal here, which goes on from what is in {found.path}"
+        said = f"{slug} has a journal here, which continues from what is in {found.path}"
         facts = {"workflow": slug, "path": found.path}
         raise Conflict("already_started", said, remedy=remedies.named("status", {"workflow": slug}), facts=facts)
     return journal_copy.known(wired, slug)

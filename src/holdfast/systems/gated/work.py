@@ -20,7 +20,7 @@ def _pulled(wired: Wired, state: State) -> HoldfastError | None:
 
 
 def _commit(state: State, word: str, message: str) -> tuple[str, str]:
-    """The work on a phase that lies outside the workspace: the workspace itself is committed as the phase moves."""
+    """The work on a phase that is outside the workspace: the workspace itself is committed as the phase moves."""
     from holdfast.systems.gated.workspace import subject_line
 
     path = queries.resolve(state, word) if word else queries.current(state) or state.plan.children("")[-1]

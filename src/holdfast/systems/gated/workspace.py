@@ -43,7 +43,7 @@ def loose(wired: Wired, state: State, phase: str) -> list[str]:
 
 
 def wanted(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
-    """Of a phase that was handed in: the code that only lies in the working tree, so that no pull request has it."""
+    """Of a phase that was handed in: the code that only is in the working tree, so that no pull request has it."""
     new = loose(wired, state, phase) if state.step(phase).status == lifecycle.IN_REVIEW else []
     if not new:
         return ()
@@ -73,7 +73,7 @@ def _require_later(state: State, phase: str, full: str, path: str) -> None:
     by_edit = handed and str(handed[-1].get("by") or "").partition(" ")[0] == "file"
     if by_edit and os.path.isfile(full) and os.stat(full).st_mtime < moment.to_epoch(str(handed[-1]["at"])):
         said = f"{path} was written before {phase} was handed in"
-        again = f"have the reviewer look at it as it was handed in, and write {path} anew"
+        again = f"have the reviewer look at it as it was handed in, and write {path} again"
         raise Refused("review_too_old", said, remedy=again, facts={"path": path, "step": phase})
 
 
@@ -309,7 +309,7 @@ def submodules(repository: git.Repository, base: str, folder: str) -> list[str]:
 
 
 def unchanged(repository: git.Repository, base: str, folder: str) -> list[str]:
-    """The files in a folder that lie there as HEAD has them, from the top of the repository.
+    """The files in a folder that are there as HEAD has them, from the top of the repository.
 
     The user's index may say of a file that git shall not look at it, so an index of its own is asked.
     """
@@ -393,7 +393,7 @@ def _what(before: State | None, after: State) -> tuple[str, str]:
     return (moved or [at])[0], "Keep the state"
 
 
-_ACTS = {cycle.RESET: "Begin anew", cycle.CRASHED: "An agent crashed: {why}"}
+_ACTS = {cycle.RESET: "Start over", cycle.CRASHED: "An agent crashed: {why}"}
 """What is said of acts that leave a phase where it was, or begin it once more."""
 _MOVES: Mapping[tuple[str, str], str] = {
     (lifecycle.PENDING, lifecycle.ACTIVE): "Begin",
@@ -406,9 +406,9 @@ _MOVES: Mapping[tuple[str, str], str] = {
     (lifecycle.WAITING, lifecycle.DONE): "Approved by a person",
     (lifecycle.WAITING, lifecycle.ACTIVE): "A person asks for changes",
     (lifecycle.DONE, lifecycle.ACTIVE): "Open again",
-    (lifecycle.ESCALATED, lifecycle.ACTIVE): "Go on with guidance",
+    (lifecycle.ESCALATED, lifecycle.ACTIVE): "Continue with guidance",
     (lifecycle.ESCALATED, lifecycle.DONE): "A person overrides the escalation",
     (lifecycle.ACTIVE, lifecycle.BLOCKED): "Blocked: {why}",
-    (lifecycle.BLOCKED, lifecycle.ACTIVE): "Go on",
+    (lifecycle.BLOCKED, lifecycle.ACTIVE): "Continue",
 }
 """What each move of a phase is called in the history. The first phase that made one is what a commit is about."""

@@ -274,7 +274,7 @@ def _all_done(state: State, end: str) -> dict[str, Progress]:
 def first_phase(document: Mapping[str, Any]) -> int:
     """The number that a document gives its first phase: 0, or 1 where its author counts as people do.
 
-    Task 2.1 lies in the second phase, whatever number that has.
+    Task 2.1 is in the second phase, whatever number that has.
     """
     for one in (*_READER.objects(document, "pending_tasks"), *_READER.objects(document, "checkpoints")):
         number, task = one.get("phase"), str(one.get("task")).partition(".")[0]

@@ -162,7 +162,7 @@ def _answered(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _listed(said: Any) -> list[Any] | None:
-    """A list, also of one text that stands alone; None for anything else."""
+    """A list, also of one text that is alone; None for anything else."""
     if isinstance(said, str) and said:
         return [said]
     return (said or []) if isinstance(said or [], list) else None

@@ -15,7 +15,7 @@ DESCRIBED = Described(
         "orchestrator.current_task": "3/5: the third of five tasks in the current phase.",
         "orchestrator.ralph_iteration": "Which try at the current task this is; 0 before it begins.",
         "orchestrator.outer_ralph": "Whether the outer review is running.",
-        "orchestrator.pause": "What keeps the run from going on, while something does.",
+        "orchestrator.pause": "What keeps the run from continuing, while something does.",
         "supervisor": "Only checks of the supervisor change it: holdfast orchestrator supervise.",
         "supervisor.interventions": "The newest 100 conflicts.",
         "active_agents": "Agents at work. One that is no longer there may be taken out by hand.",

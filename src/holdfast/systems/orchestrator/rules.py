@@ -65,7 +65,7 @@ class Verdict(Value):
     """As the supervisor judged it; else as the kind of conflict has it."""
     fixes: int = 0
     affected: Sequence[str] = ()
-    """The tasks that have to be planned anew."""
+    """The tasks that have to be planned again."""
     answer: Mapping[str, Any] = {}
     """The supervisor's answer as it gave it."""
 
@@ -153,7 +153,7 @@ def _affected(draft: Draft, names: Sequence[str]) -> list[str]:
     found = list(dict.fromkeys(queries.resolve(draft.state, name) for name in names))
     for path in found:
         if not _is_task(draft, path):
-            raise refusals.bad_verdict(f"{path} is no task: only tasks are planned anew", remedies.named("task list"))
+            raise refusals.bad_verdict(f"{path} is no task: only tasks are planned again", remedies.named("task list"))
         _must_not_be_used_up(draft, path)
     return found
 

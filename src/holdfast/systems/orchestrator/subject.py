@@ -37,7 +37,7 @@ MOST_FILES = 500
 
 
 def load(asked: Asked, place: Place) -> Loaded:
-    """The document that is named, wherever it lies, as steps between those of the definition."""
+    """The document that is named, wherever it is, as steps between those of the definition."""
     from holdfast.systems.orchestrator import task_document
 
     definition, subject = asked.definition, asked.subject
@@ -114,7 +114,7 @@ def milestone(forge: Forge, state: State, path: str) -> str:
 
 
 def out_of_sync(repository: git.Repository, state: State, scope: Scope) -> str:
-    """What is wrong when the commit of the checkpoint the state stands at is not part of the branch; else nothing."""
+    """What is wrong when the commit of the checkpoint the state is at is not part of the branch; else nothing."""
     taken = next((one for one in state.snapshots if one.number == state.stands_at and one.head and one.revision), None)
     if taken is None or git_changes.contains(repository, str(taken.head)):
         return ""
@@ -202,7 +202,7 @@ def _task(task: Task, beside: set[str], supervised: Sequence[str]) -> Step:
 
 def again(definition: Definition, state: State, place: Place) -> Loaded:
     """The task document that a run was started with. It names a place on another machine where the project was cloned:
-    what lies at the end of that path in this worktree is meant.
+    what is at the end of that path in this worktree is meant.
     """
     parts = state.subject.split("/")
     ends = ("/".join(parts[number:]) for number in range(len(parts)))

@@ -64,7 +64,7 @@ def unclear(state: State) -> dict[str, Sequence[str]]:
 
 
 def phase_number(state: State, path: str) -> int:
-    """The number of the phase a step lies in, from 0."""
+    """The number of the phase a step is in, from 0."""
     return _numbers(state.plan).get(path.split("/", maxsplit=1)[0], 0)
 
 
@@ -82,7 +82,7 @@ _counted: tuple[Plan | None, dict[str, int]] = (None, {})
 
 
 def phase_of(number: str) -> str:
-    """The phase of a task: 2.1 lies in the second."""
+    """The phase of a task: 2.1 is in the second."""
     return f"phase-{number.partition('.')[0]}"
 
 
@@ -130,7 +130,7 @@ def position(state: State) -> tuple[int, int]:
 
 
 def task_of(state: State, path: str) -> str:
-    """The number of the task that a step is, or lies in; empty outside of any."""
+    """The number of the task that a step is, or is in; empty outside of any."""
     task = tasks.task_of(state, path)
     return state.plan.step(task).id if task else ""
 

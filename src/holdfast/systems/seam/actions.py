@@ -224,7 +224,7 @@ def _commit(
 
 
 def _nothing(wired: Wired, repository: git.Repository, state: State, path: str, others: Mapping[str, str]) -> Refused:
-    """Nothing of the work is there to commit: where was looked, and what lies there of others."""
+    """Nothing of the work is there to commit: where was looked, and what is there of others."""
     where = ""
     ways: tuple[Remedy, ...] = (shell("git", "status"),)
     if state.bound(path):
@@ -257,7 +257,7 @@ def _made_already(wired: Wired, repository: git.Repository, state: State, sha: s
 
 
 def _paths(wired: Wired, repository: git.Repository, state: State, path: str, order: Order, own: str) -> list[str]:
-    """What belongs to the work: what is named, else what changed and did not lie there changed when the work began.
+    """What belongs to the work: what is named, else what changed, without what was already changed when the work began.
 
     The feature file `own`, which has the ticks of tasks, goes with the work and is none of it.
     """
@@ -295,7 +295,7 @@ def _made_before(repository: git.Repository, state: State, path: str) -> str:
 
 
 def _message(state: State, path: str, file: str) -> str:
-    """The task in its own words; a long one goes on below the first line."""
+    """The task in its own words; a long one continues below the first line."""
     step = state.plan.step(path)
     text = step.name if step.kind == tasks.TASK else state.title or state.subject
     where = f"Task {step.id} of {file}" if file and step.kind == tasks.TASK else ""

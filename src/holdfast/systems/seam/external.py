@@ -36,13 +36,13 @@ class Offer(Value):
     package: str
     version: str
     folder: str
-    """Where its code lies: the folder of its package, or the file of its module."""
+    """Where its code is: the folder of its package, or the file of its module."""
     record: str = ""
-    """The list of installed files, which an installation writes anew."""
+    """The list of installed files, which an installation writes again."""
     changed: int = 0
 
     def seal(self, config: str) -> str:
-        """What a person trusts: the settings with this digest, together with all code that lies there now."""
+        """What a person trusts: the settings with this digest, together with all code that is there now."""
         said = [config, self.name, self.place, self.package, self.version]
         files = [self.record, *_files(self.folder)] if self.record else _files(self.folder)
         return digest("\n".join([*said, *(f"{file} {_digest(file)}" for file in files)]).encode())
@@ -165,7 +165,7 @@ def offered(name: str, data_dir: str = "") -> Offer | None:
 
 
 def _known(name: str, data_dir: str) -> Offer | None:
-    """What was found before, if its package has not been installed anew or taken away since."""
+    """What was found before, if its package has not been installed again or taken away since."""
     data = read_regular(_file(name, data_dir), _LARGEST)
     try:
         offer = Offer(**parse(data)) if data else None

@@ -37,7 +37,7 @@ class Found(Value):
     """What JSON does not allow, in a document whose meaning is beyond doubt all the same."""
     wrong: HoldfastError | None = None
     recovery: Remedy | None = None
-    """The command that rebuilds it from what lies beside it; empty where a broken one is set aside."""
+    """The command that rebuilds it from what is beside it; empty where a broken one is set aside."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -218,7 +218,7 @@ def told_gone(wired: Wired) -> list[str]:
 
 
 def give_up_gone(wired: Wired) -> int:
-    """A person decided to go on without them: how many there were."""
+    """A person decided to continue without them: how many there were."""
     ulids = gone(wired)
     for ulid in ulids:
         wired.store.repair(ulid, wired.store.examine(ulid))
@@ -261,7 +261,7 @@ def _known(wired: Wired, paths: list[str]) -> set[str]:
 
 
 def dialect_of(path: str) -> Dialect:
-    """The dialect whose folder a path lies in."""
+    """The dialect whose folder a path is in."""
     for card in systems():
         if any(path == folder or path.startswith(f"{folder}/") for folder in card.own):
             return dialect(card.name)
@@ -269,5 +269,5 @@ def dialect_of(path: str) -> Dialect:
         if any(matches(pattern, path) for pattern in card.patterns):
             return dialect(card.name)
     folders = list(own_paths())
-    said = f"{path} lies in no folder that a dialect keeps its documents in"
+    said = f"{path} is in no folder that a dialect keeps its documents in"
     raise UsageError("no_dialect", said, remedy=f"put it below {folders[0]}", facts={"path": path, "folders": folders})

@@ -128,10 +128,10 @@ class Subject(Value):
     refuses the start. Changes nothing."""
     furnish: Callable[[Wired, Start], Start] = staticmethod(lambda _, start: start)
     """Called under the lock of starts, before the first line: makes its branch and workspace."""
-    anew: Callable[[State, Remedy], Remedy] = staticmethod(
+    fresh_start: Callable[[State, Remedy], Remedy] = staticmethod(
         lambda _, start: start.given(fresh=True).replace(text="give it up")
     )
-    """The start that begins anew although this workflow is active."""
+    """The start that starts over although this workflow is active."""
     opened: Callable[[Wired, State], tuple[str, ...]] = staticmethod(lambda _wired, _state: ())
     """Called after the first line; gives what the user should be told."""
     session: Callable[[Wired, str], str] = staticmethod(lambda _, named: named)
@@ -164,7 +164,7 @@ class Handing(Value):
 
 
 class Work(Value):
-    """What a system does as its workflows go on."""
+    """What a system does as its workflows continue."""
 
     arrived: Callable[[Wired], list[str]] = staticmethod(lambda _: [])
     """Called once a process where a path of the card's `wakes` is there: finishes what dead processes left and takes
@@ -217,11 +217,11 @@ class Work(Value):
     not_owned: Callable[[Wired, State, str], list[str]] = staticmethod(lambda _wired, _state, _path: [])
     """The changed files that are left out of these because agents of other steps have locked them."""
     kept: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())
-    """The system's files that lie among the project's own."""
+    """The system's files that are among the project's own."""
     published: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())
     """The files and folders of the project that the end of a workflow writes itself: evidence is not of these."""
     before_approval: Callable[[Wired, State], tuple[str, ...]] = staticmethod(lambda _wired, _state: ())
-    """Called before an approval is decided; refuses where others went on, and gives what the user should be told."""
+    """Called before an approval is decided; refuses where others continued, and gives what the user should be told."""
     unsuitable: Callable[[Wired, State], HoldfastError | None] = staticmethod(lambda _wired, _state: None)
     """Why no work can be handed in, reviewed or approved as git stands, such as on another branch or in a merge.
 
@@ -247,7 +247,7 @@ class Content(Value):
 
 
 def _has_ended(wired: Wired, found: Found) -> bool:
-    """Whether a document is that of a workflow which ended, and does not say that it goes on."""
+    """Whether a document is that of a workflow which ended, and does not say that it continues."""
     from holdfast.systems.seam import returned
 
     state = returned.known(wired, found)
@@ -262,11 +262,11 @@ class Upkeep(Value):
     lost: Callable[[str, str], bool] = staticmethod(lambda _worktree, _path: False)
     """Whether a document is missing whose work left other files beside it."""
     recover: Callable[[str, str], Remedy | None] = staticmethod(lambda _worktree, _path: None)
-    """The command that rebuilds the document at a path from what lies beside it; without one, it is set aside."""
+    """The command that rebuilds the document at a path from what is beside it; without one, it is set aside."""
     journaled: Callable[[Wired, Found], bool] = staticmethod(_has_ended)
     """Whether a workflow that is known here wrote a document, although none that runs says so."""
     adopt: Callable[[Wired, Found, bool], State | None] = staticmethod(lambda _wired, _found, _or_known: None)
-    """The workflow whose journal lies beside a document; where there is none, the document is adopted.
+    """The workflow whose journal is beside a document; where there is none, the document is adopted.
 
     One that is known here already is refused, unless the last argument allows it.
     """
@@ -340,11 +340,11 @@ class Texts(Value):
     signal: Callable[[State, str], str] = staticmethod(lambda _, __: "")
     """The line that tells an outer loop how a run ended, from the status that is told."""
     summary: Callable[[State, str], str] = staticmethod(_summary)
-    """What a start finds that goes on with a workflow: which one, how old, how far. The second argument is now."""
+    """What a start finds that continues with a workflow: which one, how old, how far. The second argument is now."""
     question: Callable[[State], str] = staticmethod(_question)
-    """Whether a person wants to go on there."""
+    """Whether a person wants to continue there."""
     resumed: Callable[[State, str], str] = staticmethod(lambda state, _: f"{_sentence(state)}\n")
-    """Where the work goes on."""
+    """Where the work continues."""
     sentence: Callable[[State], str] = staticmethod(_sentence)
     """The same in one line."""
 

@@ -1,4 +1,4 @@
-"""What systems need of the workflow, the project and the surface that they work for, which lie above them."""
+"""What systems need of the workflow, the project and the surface that they work for, which are above them."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def conduct_of(word: str) -> Conduct:
 
 
 def own_paths() -> tuple[str, ...]:
-    """The paths that belong to systems alone. Those of `gated` lie among the project's own, and go with the work."""
+    """The paths that belong to systems alone. Those of `gated` are among the project's own, and go with the work."""
     return tuple(path for card in systems() for path in card.own)
 
 

@@ -64,7 +64,7 @@ def goes_on(wired: Wired, state: State, found: Found) -> bool:
 
 
 def _said(state: State, found: Found) -> State:
-    """How the workflow stands by what the document says."""
+    """How the workflow is by what the document says."""
     definition = Definition(name=state.type, steps=state.plan.steps)
     return found.dialect.adopt(found.document, definition, Facts(now=_NEVER), state.ulid)
 
@@ -91,7 +91,7 @@ def take(wired: Wired, found: Found) -> State | None:
         durable_write(wired.documents.full(state, path), found.data, mode=found.dialect.mode)
         remove(wired.documents.full(state, found.path))
     opened = cmd.Reinstate() if state.cancelled else cmd.Reopen(_step(state, _said(state, found)))
-    said = f"{path} is back, so {state.id}, which had ended, goes on"
+    said = f"{path} is back, so {state.id}, which had ended, continues"
     alert = Alert(wired.world.now(), "document_returned", said, path)
     after = wired.execute(state.ulid, cmd.Together((opened, cmd.Alarm(alert))), FILE)
     return wired.reconciler.reconcile(after)

@@ -33,7 +33,7 @@ def keep(wired: Wired, state: State, path: str) -> None:
             _pin_tree(repository, _name(state))
     except HoldfastError as failure:
         where = bound.worktree if bound else "the tree of the run"
-        wired.changes.append(f"what lies in {where} could not be pinned: {failure.message}")
+        wired.changes.append(f"what is in {where} could not be pinned: {failure.message}")
 
 
 def _name(state: State) -> str:

@@ -12,7 +12,7 @@ API = 1
 
 
 class System(Value):
-    """One system, as data. Its package has it as `SYSTEM`; its code lies in the modules that `parts` names."""
+    """One system, as data. Its package has it as `SYSTEM`; its code is in the modules that `parts` names."""
 
     name: str
     """What a definition says as `dialect`."""
@@ -21,11 +21,11 @@ class System(Value):
     parts: tuple[str, ...] = ()
     """The modules that the package has of those in `systems.seam.parts`; for the others, the defaults hold."""
     own: tuple[str, ...] = ()
-    """Paths that belong to the system alone: what lies there is never part of the work."""
+    """Paths that belong to the system alone: what is there is never part of the work."""
     unversioned: tuple[str, ...] = ()
-    """Further paths, in which `*` may stand, that are not for git."""
+    """Further paths, in which `*` may be, that are not for git."""
     patterns: tuple[str, ...] = ()
-    """Where its documents lie, from the top of the worktree."""
+    """Where its documents are, from the top of the worktree."""
     adopt_at_once: bool = False
     """Whether a document that an agent wrote becomes a workflow when a hook sees it, where a trace is: else when
     somebody names it."""

@@ -31,7 +31,7 @@ def content(path: str, root: str = "") -> Content:
         seals = tuple(offer.seal(config) for offer in offers.values() if offer)
         said = secrets(os.path.dirname(os.path.dirname(real)), lambda *_: True)
         warns = warns_of_plans(os.path.dirname(os.path.dirname(real)), lambda *_: True)
-        loosened = (("story · plan", "a scene goes on while its plan or blueprint does not hold"),) if warns else ()
+        loosened = (("story · plan", "a scene continues while its plan or blueprint does not hold"),) if warns else ()
         given = said if said != DEFAULT else None
         return Content(config, commands, systems=offers, seals=seals, secrets=given, loosened=loosened)
     for card in systems():

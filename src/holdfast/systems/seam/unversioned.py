@@ -63,7 +63,7 @@ def _below(folder: str, tops: Iterable[str]) -> str | None:
 
 
 def _tracked(folder: str, patterns: list[str]) -> list[str]:
-    """The names of tracked files below a folder that lie at these paths or below them."""
+    """The names of tracked files below a folder that are at these paths or below them."""
     wanted = [f":(glob){one}{below}" for one in patterns for below in ("", "/**")]
     listed = command.git(folder, "ls-files", "-z", "--", *wanted)[1] if wanted else b""
     return [os.fsdecode(name) for name in listed.split(b"\0") if name]

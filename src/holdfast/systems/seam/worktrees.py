@@ -34,7 +34,7 @@ _LONGEST_NAME = 80
 def planned(wired: Wired, state: State, path: str) -> dict[str, str]:
     """Where an agent will work on a step, on which branch, and which one the work goes into.
 
-    Who takes over a step goes on in the worktree that is there.
+    Who takes over a step continues in the worktree that is there.
     """
     known = state.bound(path)
     if known is not None:
@@ -128,7 +128,7 @@ def prepare(wired: Wired, repository: git.Repository) -> None:
         said = f"the worktree could not be prepared by {' '.join(words)}: {why}"
         facts = {"command": list(words), "worktree": repository.top, "output": ran.output_tail}
         raise Refused(
-            "prepare_failed", said, remedy=f"mend it, or change prepare in {configuration.CONFIG}", facts=facts
+            "prepare_failed", said, remedy=f"fix it, or change prepare in {configuration.CONFIG}", facts=facts
         )
     linked.note(repository, linked.PREPARED)
 

@@ -38,7 +38,7 @@ _MOST_RESTORED = 20
 
 
 class _Item:
-    """An open list item: of a task, below one, or a group of what lies in it."""
+    """An open list item: of a task, below one, or a group of what is in it."""
 
     def __init__(self, line: int, listed: int, above: _Item | None) -> None:
         self.line, self.listed, self.above = line, listed, above
@@ -250,7 +250,7 @@ class Blocks(Markdown):
     def _boxes_of(self, lines: list[str], starts: list[int], first: int, listed: int, last: int) -> Box | None:
         """The boxes that begin at `starts` in the lines of a paragraph, which begins at the line `first`: the last one.
 
-        Its description goes on up to the line `last`.
+        Its description continues up to the line `last`.
         """
         import re
 

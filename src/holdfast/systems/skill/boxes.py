@@ -82,7 +82,7 @@ def indent(line: str) -> int:
 def title_end(lines: list[str]) -> int:
     """How many of the lines of a box are its title: the others describe it.
 
-    A line goes on with the title where it was broken for its length or within a sentence.
+    A line continues with the title where it was broken for its length or within a sentence.
     """
     return next((n for n in range(1, len(lines)) if not _goes_on(lines[n - 1].rstrip(" \\"), lines[n])), len(lines))
 

@@ -48,7 +48,7 @@ _ABOUT = {
 _INDEX = Described(
     "The active workflows of a worktree",
     {
-        "": f"{FOLDER}/index.json: to be read, and written anew by every workflow that starts or ends.",
+        "": f"{FOLDER}/index.json: to be read, and written again by every workflow that starts or ends.",
         "active_workflows[].feature": "What the workflow is about: a file, a folder or a text.",
     },
     record(

@@ -76,7 +76,7 @@ _WORDED = rf"^{_WORD}(\|{_WORD})*$"
 
 
 def _in_base(state: State, place: str) -> Any:
-    """What stands at a place of the document that this one is written over."""
+    """What is at a place of the document that this one is written over."""
     return at(state.base, place) if state.base else None
 
 

@@ -20,7 +20,7 @@ from holdfast.systems.skill.outline import Outline, Remark, Task
 _MOST_SHOWN = 20
 _FEW = 3
 _LINES = "'# Feature: Login', '## Tasks', '- [ ] Add the form', a line each,"
-_REMEDY = f"mend them: {_LINES} would do (docs/how-to/dev.md)"
+_REMEDY = f"fix them: {_LINES} would do (docs/how-to/dev.md)"
 
 
 class Feature(Value):

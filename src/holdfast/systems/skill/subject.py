@@ -193,7 +193,7 @@ SUBJECT = Subject(
     identity=identity,
     same=same,
     changes=changes,
-    carried=late(f"{__package__}.anew", "carried"),
+    carried=late(f"{__package__}.restarted", "carried"),
     again=again,
     understood=late(f"{__package__}.understood", "understood"),
 )

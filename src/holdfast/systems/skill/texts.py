@@ -1,4 +1,4 @@
-"""Features and cycles in words: what a task asks for, how far the work is, where it goes on, what was last seen."""
+"""Features and cycles in words: what a task asks for, how far the work is, where it continues, what was last seen."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def question(state: State) -> str:
 
 
 def _banner(state: State, now: str) -> str:
-    """Where the work goes on, and what the last run of the tests showed."""
+    """Where the work continues, and what the last run of the tests showed."""
     lines = [_RULE, f"🔄 Resuming: {clean(_headline(state))}", *(f"   {line}" for line in _where(state)), _RULE, ""]
     at, task = _at(state)
     last = _newest(state, state.plan.children(task)) if at else None
@@ -114,7 +114,7 @@ def _task(state: State, path: str, indent: str) -> list[str]:
 
 
 def _beside(state: State, path: str) -> str:
-    """What stands in brackets after a phase or task."""
+    """What is in brackets after a phase or task."""
     step, progress = state.plan.step(path), state.step(path)
     if step.action == "load":
         listed = tasks.tasks(state)

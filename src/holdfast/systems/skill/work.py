@@ -1,4 +1,4 @@
-"""What is done as features and cycles go on."""
+"""What is done as features and cycles continue."""
 
 from __future__ import annotations
 

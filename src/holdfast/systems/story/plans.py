@@ -75,9 +75,9 @@ def _another(plan: State, session: str, file: str = "") -> Unmet:
         again = remedies.reopen("file-check", text=f"take {path}")
         return Unmet("requires", plan.id, f"is approved as {path}, and {file} says something else", (again,))
     drop = remedies.session_file("drop", path, session, text="take what was approved")
-    anew = remedies.start("story/planning", values=stories.planned(plan.context), session=session)
+    fresh_start = remedies.start("story/planning", values=stories.planned(plan.context), session=session)
     said = f"is approved as the project has it, and {own_path(path, session)} says something else"
-    return Unmet("requires", plan.id, said, (drop, anew.replace(text="plan it in the session")))
+    return Unmet("requires", plan.id, said, (drop, fresh_start.replace(text="plan it in the session")))
 
 
 def pinned(state: State) -> Mapping[str, Any]:
@@ -137,7 +137,7 @@ def _plan(wired: Wired, state: State, file: str, now: str, pin: Mapping[str, Any
 
 
 def of_scene(wired: Wired, scene: str, session: str, file: str = "") -> list[State]:
-    """The runs that plan a scene; of that act alone which its blueprint lies in, once that is known. One that lies at
+    """The runs that plan a scene; of that act alone which its blueprint is in, once that is known. One that is at
     no scene's place is of any act.
     """
     runs = found(wired, f"scene-{scene}", session)

@@ -57,5 +57,5 @@ def project_path(path: str, session: str) -> str:
 
 
 def folder(session: str) -> str:
-    """Where the runs of a session lie, or those of the project."""
+    """Where the runs of a session are, or those of the project."""
     return f"workspace/sessions/{session}" if session else "workspace"

@@ -31,7 +31,7 @@ def _arrived(wired: Wired) -> list[str]:
 
 
 def _outputs(wired: Wired, state: State, path: str) -> Mapping[str, str]:
-    """A plan hands itself in when a planning run ends, where it lies at its place."""
+    """A plan hands itself in when a planning run ends, where it is at its place."""
     if not _ends_plan(state, path):
         return {}
     file = stories.plan_file(wired.place.base(state.worktree), state.context, state.session)
@@ -43,7 +43,7 @@ def _ends_plan(state: State, path: str) -> bool:
 
 
 def _before_done(wired: Wired, state: State, path: str, handing: Handing) -> Handing:
-    """An artifact that names the blueprint is what its action is told; a plan that is handed in lies at its place."""
+    """An artifact that names the blueprint is what its action is told; a plan that is handed in is at its place."""
     if _ends_plan(state, path):
         _require_plan(wired, state, path, handing)
         return handing
@@ -128,7 +128,7 @@ def _counted(wired: Wired, state: State) -> tuple[int, int] | None:
     try:
         required = stories.required_words(stories.constraints(base, file, state.session)) if text is not None else None
     except HoldfastError:
-        return None  # what the blueprint lacks is told where the work goes on
+        return None  # what the blueprint lacks is told where the work continues
     words = len((text or b"").split())
     if required is None or not is_off(words, *required):
         return None
@@ -136,7 +136,7 @@ def _counted(wired: Wired, state: State) -> tuple[int, int] | None:
 
 
 def _result(wired: Wired, state: State, sealed: str) -> str:
-    """Of a plan that was adopted without its file, what lies at its place counts; nothing is built on none."""
+    """Of a plan that was adopted without its file, what is at its place counts; nothing is built on none."""
     last = state.plan.children("")[-1]
     if not sealed or state.loads != "plan" or PLAN in state.step(last).artifacts:
         return sealed

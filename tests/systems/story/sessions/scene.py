@@ -1,4 +1,4 @@
-"""What the tests of sessions share: a definition, and what lies in a project."""
+"""What the tests of sessions share: a definition, and what is in a project."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def below_names(root: str) -> list[str]:
 
 
 def every_call(stage: Stage, next_command: tuple[str, ...], is_over) -> dict[bool, int]:
-    """Kills the command before every call, runs the next one, and judges what lies there; how often it had happened."""
+    """Kills the command before every call, runs the next one, and judges what is there; how often it had happened."""
     failures, outcomes = [], {True: 0, False: 0}
     for call in rows(stage.calls(), by_name):
         root, answer = stage.killed(call)

@@ -6,7 +6,7 @@ const file = process.env.HOLDFAST_REPORT;
 delete process.env.HOLDFAST_REPORT; // what the tests start is none of this run
 const tell = (said) => fs.appendFileSync(file, JSON.stringify(said) + "\n");
 
-// The reporter lies outside of the project, and mocha inside.
+// The reporter is outside of the project, and mocha inside.
 const inside = createRequire(process.argv[1] || process.cwd() + "/");
 let Mocha;
 try {

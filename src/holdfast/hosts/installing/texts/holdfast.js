@@ -14,7 +14,7 @@ function absent(event) {
   return event.hook_event_name === "SessionStart" ? JSON.stringify(told) : ""
 }
 
-// One event in, the hook's answer out; whatever goes wrong, opencode goes on.
+// One event in, the hook's answer out; whatever goes wrong, opencode continues.
 function ask(event, cwd) {
   return new Promise((resolve) => {
     let child

@@ -23,7 +23,7 @@ _OF_THE_WHOLE = (
     r"|date|due(?: date)?|start|end|deadline|target|priority|version|estimate|effort|type|branch|progress"
     r"|verantwortlich|datum|priorität|fällig|auteur|propriétaire|autor|fecha|prioridad|responsable"
 )
-"""What stands beside the status of a plan in a table that describes the plan."""
+"""What is beside the status of a plan in a table that describes the plan."""
 _SIGNS = {
     words.DONE: "✅",
     words.RUNNING: "🔄",

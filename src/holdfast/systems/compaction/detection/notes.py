@@ -21,7 +21,7 @@ def noted(text: str) -> list[prose.Sighting]:
         return []
     outside = list(outside_fences(text))
     found = _sightings(outside)
-    # Notes may stand in a fence as a whole; beside other text, a fence may show how notes are written.
+    # Notes may be in a fence as a whole; beside other text, a fence may show how notes are written.
     shows = re.search(r"(?i)\bno (?:active )?workflow|template|example|\bform(?:at)?\b", "\n".join(outside))
     return found if found or shows else _sightings(prose.lines_of(text))
 
@@ -115,7 +115,7 @@ def _in_digits(phase: str) -> str:
 class _Reader:
     """Goes through notes line by line, and knows which workflow and which list in it a line belongs to.
 
-    Below a heading a list goes on until the next heading. Below a label it ends with the list, and where the label is
+    Below a heading a list continues until the next heading. Below a label it ends with the list, and where the label is
     an item itself, with the first item that is not deeper.
     """
 

@@ -40,13 +40,13 @@ _GENERAL = (
     r"plans?|workflows?|work|jobs?|tasks?|projects?|features?|implement(?:ation|ing)?|custom|planning|loop|phases?|steps?"
     r"|build|design|development|the|and|for|with|new|add|update|fix|improve|create|main|current|issue|ticket|sprint"
 )
-"""Words that stand in the names of all kinds of work."""
+"""Words that are in the names of all kinds of work."""
 # Letters of every script, with the signs which some scripts put on them.
 PATH_SIGN = r"\w./\u0300-\u036f\u0900-\u0963\u0966-\u0eff\u3099\u309a\-"
 
 
 class Sighting(Value):
-    """One workflow that a file speaks of: which, how far it is, and what to read and remember when going on."""
+    """One workflow that a file speaks of: which, how far it is, and what to read and remember when continuing."""
 
     source: str
     workflow: str
@@ -58,7 +58,7 @@ class Sighting(Value):
     status: str = "in_progress"
     """A word of `words`; `cancelled` and a `completed` whole only of plans."""
     reason: str = ""
-    """What it says of its status, as it stands there."""
+    """What it says of its status, as it is there."""
     reading: tuple[str, ...] = ()
     context: Mapping[str, Any] = {}
     reminders: tuple[str, ...] = ()

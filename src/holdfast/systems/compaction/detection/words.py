@@ -53,7 +53,7 @@ _DENIED = (
     rf"(?:{_WORDS[DONE]})(?: yet)?(?![^\W_])"
     r"|(?:incomplete|unfinished|unvollständig|unfertig|incomplète?|incomplet[oa]|未完了?|未完成|미완료)(?![^\W_])"
 )
-"""That something is not over: it goes on, unless more is said."""
+"""That something is not over: it continues, unless more is said."""
 
 
 def said(text: str) -> str:

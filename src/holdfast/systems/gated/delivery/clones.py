@@ -1,6 +1,6 @@
 """The same feature in other clones: the remote is asked before anything is decided, and told of it afterwards.
 
-Journals that went different ways are not mended line by line. A person says which one holds, and both branches are
+Journals that went different ways are not fixed line by line. A person says which one holds, and both branches are
 brought together with the workspace that belongs to it: no commit is lost, and the journal that gives way is kept.
 """
 
@@ -24,7 +24,7 @@ _DECIDED = (lifecycle.DONE, lifecycle.ACTIVE)
 
 
 def before_approval(wired: Wired, state: State) -> tuple[str, ...]:
-    """Refuses what would be decided on a branch that is merged by now, or that others went on with."""
+    """Refuses what would be decided on a branch that is merged by now, or that others continued with."""
     handing_over.require_unmerged(wired, state)
     return require_current(wired, state)
 
@@ -38,7 +38,7 @@ def require_current(wired: Wired, state: State) -> tuple[str, ...]:
     now = remotes.position(repository, str(state.branch))
     if now and now.behind:
         raise _gone_on(wired, state, repository, now)
-    return (Trouble(f"{now.remote} cannot be asked, so this goes on here: {why}"),) if why and now else ()
+    return (Trouble(f"{now.remote} cannot be asked, so this continues here: {why}"),) if why and now else ()
 
 
 def send(wired: Wired, state: State) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def left(wired: Wired, state: State) -> str:
 
 
 def join(wired: Wired, state: State, take: str) -> tuple[str, ...]:
-    """Brings the remote's branch into the one here where both went on; what is said about it.
+    """Brings the remote's branch into the one here where both continued; what is said about it.
 
     Without `take`, journals that differ are shown to a person, who decides.
     """

@@ -1,6 +1,6 @@
 """What is left of a feature whose journal is lost: its files, its reviews, and what git remembers of both.
 
-Everything here only reads. What a link leads to is not looked at: it may lie anywhere.
+Everything here only reads. What a link leads to is not looked at: it may be anywhere.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Left(Value):
     branch: Said
     described_at: Said
     cancelled: Said | None
-    mended: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
     """What the document can only mean, where it does not say so."""
 
 
@@ -95,7 +95,7 @@ def gather(place: Place, slug: str) -> Left | None:
     title = "".join(char for char in title if char.isprintable())[: adoption.LONGEST_TITLE]
     document, committed = files.said(words.DOCUMENT, is_document), history.newest(words.DOCUMENT, is_document)
     near = files.said(words.DOCUMENT, near_miss.is_near) if document is None and committed is None else None
-    meant, mended = near_miss.mended(near.value, slug) if near else ({}, ())
+    meant, fixed = near_miss.fixed(near.value, slug) if near else ({}, ())
     return Left(
         document=Said(meant, near.source) if near else document,
         committed=committed,
@@ -108,7 +108,7 @@ def gather(place: Place, slug: str) -> Left | None:
         branch=_branch(place, slug),
         described_at=files.time_of(words.DESCRIPTION, history),
         cancelled=files.cancellation(),
-        mended=mended,
+        fixed=fixed,
     )
 
 

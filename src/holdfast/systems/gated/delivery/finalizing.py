@@ -20,7 +20,7 @@ from holdfast.git import changes as git_changes
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, hand_in, subject, words, workspace
 from holdfast.systems.gated.delivery import clones, handing_over, leftovers, pull_request
-from holdfast.systems.gated.delivery.going_on import require_heard
+from holdfast.systems.gated.delivery.continuing import require_heard
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
 
@@ -72,7 +72,7 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
 
 
 def _require_same_code(wired: Wired, repository: git.Repository, state: State) -> None:
-    """Refuses to go on with an end that died, where the branch has other code than the one that it began with."""
+    """Refuses to continue with an end that died, where the branch has other code than the one that it began with."""
     then = str(state.context.get(words.FINALIZED_FROM) or "")
     if not state.finalized or not then or git.branch(repository) == git_changes.default_branch(repository):
         return

@@ -19,7 +19,7 @@ GIT, HERE = "git", "here"
 def decided(wired: Wired, slug: str, standing: Standing, take: str, ours: State) -> tuple[State, str]:
     """The state of the journal that is taken, and what became of the other one; without `take`, both are shown.
 
-    `ours` is the feature as it is known here. Where somebody began the journal anew, the two share no line.
+    `ours` is the feature as it is known here. Where somebody began the journal again, the two share no line.
     """
     name = journal_copy.name(slug)
     data = journal_copy.read(wired, slug, wired.place.key())

@@ -32,7 +32,7 @@ def is_near(document: Mapping[str, Any]) -> bool:
     return bool(document) and any(_phase(name) for name, _ in _entries(document.get("phases")))
 
 
-def mended(document: Mapping[str, Any], slug: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+def fixed(document: Mapping[str, Any], slug: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The document with what it can only mean, and a sentence for each change. All other fields stay."""
     told: list[str] = []
     found = {**document, "feature": slug}

@@ -29,7 +29,7 @@ _STANDING = {
     lifecycle.WAITING: "waits for a person",
     lifecycle.DONE: "approved",
     lifecycle.SKIPPED: "skipped",
-    lifecycle.ESCALATED: "escalated: a person decides how it goes on",
+    lifecycle.ESCALATED: "escalated: a person decides how it continues",
     lifecycle.FAILED: "failed",
     lifecycle.BLOCKED: "blocked",
 }
@@ -146,5 +146,5 @@ def _now(state: State) -> str:
 
 
 def _plain(path: str) -> str:
-    """A path that ends neither the code that it stands in nor a mark."""
+    """A path that ends neither the code that it is in nor a mark."""
     return path.replace("`", "'").replace("<!--", "< !--")

@@ -32,7 +32,7 @@ class Recovery(Value):
     document: Mapping[str, Any]
     statuses: Mapping[str, Mapping[str, Any]]
     evidence: tuple[Clue, ...]
-    mended: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
     """How the document was read where it does not say what it means."""
 
 
@@ -49,7 +49,7 @@ def put_together(slug: str, left: Left) -> Recovery:
     statuses = {phase: _status(left, phase, known) for phase, known in phases.items() if _has_file(left, phase, known)}
     inside = {phase: _entry(document, phase, known) for phase, known in phases.items()}
     value = {name: inside if name == "phases" else said.value for name, said in whole.items()}
-    return Recovery(slug, value, statuses, tuple(_clues(whole, phases, statuses)), left.mended)
+    return Recovery(slug, value, statuses, tuple(_clues(whole, phases, statuses)), left.fixed)
 
 
 def _clues(whole: Fields, phases: Mapping[str, Fields], statuses: Mapping[str, Mapping[str, Any]]) -> Iterable[Clue]:

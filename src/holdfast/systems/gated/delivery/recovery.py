@@ -1,4 +1,4 @@
-"""`holdfast feature recover`: a feature whose state is lost goes on, from its journal or from what is left of it.
+"""`holdfast feature recover`: a feature whose state is lost continues, from its journal or from what is left of it.
 
 A journal needs nobody's word. What was only put together from files and commits is shown to a person, who confirms it.
 """
@@ -155,7 +155,7 @@ def _refuse_second(wired: Wired, slug: str) -> None:
     place = wired.place
     for entry in journal_copy.live(wired, slug):
         said = f"{slug} has a journal already: its worktree is {place.base(entry.worktree)}"
-        ways = (shell("cd", place.base(entry.worktree), text="go on there"),)
+        ways = (shell("cd", place.base(entry.worktree), text="continue there"),)
         facts = {"workflow": slug, "ulid": entry.ulid, "worktree": place.base(entry.worktree)}
         raise Conflict("already_active", said, remedy=ways, facts=facts)
 
@@ -212,7 +212,7 @@ def _standing(wired: Wired, slug: str, take: str) -> Standing | None:
 def _rebuilt(wired: Wired, state: State, *, decided: bool = False) -> tuple[str, ...]:
     """Puts the documents and the copy of a journal in place, and says which of them were not.
 
-    `decided` says that a person chose this journal, so that what lies there is no edit that could still be decided. So
+    `decided` says that a person chose this journal, so that what is there is no edit that could still be decided. So
     it is where the work is over.
     """
     documents = wired.documents
@@ -257,4 +257,4 @@ def _views(state: State) -> dict[str, Any]:
 def _told(file: str, before: bytes | None, kept: str) -> str:
     if before is None:
         return f"{file} was missing and is put in place again"
-    return f"{file} is written anew" + (f"; what was there is in {kept}" if kept else "")
+    return f"{file} is written again" + (f"; what was there is in {kept}" if kept else "")

@@ -31,14 +31,14 @@ def read(path: str) -> TaskDocument:
 
 
 def parse(text: str, path: str, front: Sequence[str] = ()) -> TaskDocument:
-    """The document that a text is, which stands in the file `path`; `front` are the lines of its front matter."""
+    """The document that a text is, which is in the file `path`; `front` are the lines of its front matter."""
     from holdfast.systems.orchestrator.task_document import front_matter
     from holdfast.systems.orchestrator.task_document.reading import Reading
 
     reading = Reading(front_matter.read(front, text), os.path.abspath(path))
     if mistakes := reading.mistakes:
-        mended = remedies.check_file(path, text="change these lines, then")
-        remedy = remedies.start("dev", path) if reading.is_feature else mended
+        fixed = remedies.check_file(path, text="change these lines, then")
+        remedy = remedies.start("dev", path) if reading.is_feature else fixed
         what, name = f"task document {path}", os.path.basename(path)
         raise mistaken("bad_task_document", what, name, mistakes, remedy, reading.document.warnings, path=path)
     return reading.document

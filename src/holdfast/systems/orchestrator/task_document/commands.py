@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-# What a shell takes as it stands: escaped, in single quotes, or in double quotes with nothing to put in.
+# What a shell takes as it is: escaped, in single quotes, or in double quotes with nothing to put in.
 _QUOTED = r"""\\.|'[^']*'|"(?:\\.|[^"\\$`])*\""""
 _OF_A_SHELL = r"[|<>;&$`*?]|(?:^|\s)~|\{[^{}\s]*,[^{}\s]*\}"
 _LEAD = r"(?i)(?:^|[\s(])(?:runs?|running|executing|execute|calling|command)\s*:?$"
@@ -105,7 +105,7 @@ def _prose(tokens: Sequence[Token]) -> str:
 
 
 def _end_of_row(tokens: Sequence[Token], codes: Sequence[int], at: int) -> int:
-    """The last of the commands that stand in a row with this one: what the sentence says behind it is of them all."""
+    """The last of the commands that are in a row with this one: what the sentence says behind it is of them all."""
     for code in codes[codes.index(at) + 1 :]:
         if not re.fullmatch(_BETWEEN, "".join(token.content for token in tokens[at + 1 : code])):
             break
@@ -140,7 +140,7 @@ def is_built_in(program: str) -> bool:
 
 
 def is_there(program: str, document: str) -> bool:
-    """Whether there is such a program: by its name, or as a file of the project that the document lies in."""
+    """Whether there is such a program: by its name, or as a file of the project that the document is in."""
     import os
     import shutil
 

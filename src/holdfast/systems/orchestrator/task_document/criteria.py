@@ -10,7 +10,7 @@ from holdfast.systems.orchestrator.task_document.sections import Section
 
 
 class Criteria:
-    """Adds criteria to the sections they are of, and knows the newest one, which what stands below it belongs to."""
+    """Adds criteria to the sections they are of, and knows the newest one, which what is below it belongs to."""
 
     def __init__(self, markdown: Blocks, path: str, warnings: list[tuple[int, str]]) -> None:
         self._markdown, self._path, self._warnings = markdown, path, warnings
@@ -24,11 +24,11 @@ class Criteria:
         self._read(section)
 
     def goes_on(self, section: Section, depth: int) -> bool:
-        """Whether an item this deep in a list stands below the newest criterion."""
+        """Whether an item this deep in a list is below the newest criterion."""
         return section is self._section and 0 < self._depth < depth
 
     def extend(self, content: str) -> None:
-        """What stands below a criterion is a part of it, with the commands in it."""
+        """What is below a criterion is a part of it, with the commands in it."""
         assert self._section is not None
         kept, mistakes, warnings = self._before
         self._section.criteria[:] = kept

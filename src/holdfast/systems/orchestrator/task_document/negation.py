@@ -84,7 +84,7 @@ _RUNS_FORM, _CLEAN_FORM = _either(_RUNS, _RUNS_UNSPACED), _plain(_CLEAN)
 def is_doubtful(before: str, after: str, *, search: bool = False) -> bool:
     """Whether the words around a command seem to say that it is not run, does not pass, or finds nothing.
 
-    What stands before a colon says what the command shows, and may well be that something does not happen; but a
+    What is before a colon says what the command shows, and may well be that something does not happen; but a
     `search` passes where it finds something.
     """
     leads = before.rstrip().endswith((":", "："))

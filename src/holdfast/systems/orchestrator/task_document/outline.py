@@ -1,6 +1,6 @@
 """The outline of a task document: its sections, and in each one its prose, its criteria and what its labels say.
 
-What stands in which section is settled here, in one pass over the blocks. What the labels mean, and whether the parts
+What is in which section is settled here, in one pass over the blocks. What the labels mean, and whether the parts
 fit together, is asked afterwards, so that one mistake hides no other. Nothing is dropped in silence: what has no effect
 is a warning, and a mistake where it could be a bound, a gate or a dependency.
 """
@@ -47,7 +47,7 @@ class Outline:
         self.mistakes = self._markdown.mistakes
         self._criteria = Criteria(self._markdown, path, self.warnings)
         self._stack: list[tuple[int, Section]] = [(0, self._of("preamble", 1))]
-        self._open = ("", 0)  # the label whose value may go on, and how deep in a list it stands
+        self._open = ("", 0)  # the label whose value may continue, and how deep in a list it stands
         self._target = self._section  # the section that label is of
         self._by_paragraphs = False  # no list has come below the criteria that are open
         self._past: Section | None = None  # a sentence ended the criteria of this section
@@ -157,7 +157,7 @@ class Outline:
         elif kind == "phase" and not 2 <= block.depth <= 4:
             self.mistakes.append((block.line, f"the heading of a phase has two to four #: '{_FORMS[kind]}'"))
         if kind == "task" and phase is None:
-            message = "the task stands below no phase: its heading needs more # than that of its phase"
+            message = "the task is below no phase: its heading needs more # than that of its phase"
             self.mistakes.append((block.line, message))
         name, wanted = wording.titled(name) if kind == "task" else (name, "")
         name = self._markdown.kept(name, block.line, f"name of the {kind}", LONGEST_NAME) or ""
@@ -253,7 +253,7 @@ class Outline:
                 self._text(section, Piece("", (more,), more, 0), line + at)
 
     def _item(self, section: Section, piece: Piece, line: int, depth: int) -> None:
-        """A list item: a criterion where they are listed, a part of one that it stands below, or a value."""
+        """A list item: a criterion where they are listed, a part of one that it is below, or a value."""
         if depth <= self._open[1]:
             self._open = ("", 0)
         field, content = self._open[0], piece.source

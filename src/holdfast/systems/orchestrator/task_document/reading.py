@@ -270,7 +270,7 @@ def _misnumbered(outline: Outline) -> Iterator[tuple[int, str]]:
             highest = max(highest, int(number))
         elif section.phase and section.phase.number and not number.startswith(f"{section.phase.number}."):
             phase = section.phase.number
-            yield section.line, f"task {number} stands in phase {phase}, so its number has to begin with {phase}."
+            yield section.line, f"task {number} is in phase {phase}, so its number has to begin with {phase}."
 
 
 def _unmet(tasks: Sequence[Section], wanted: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, str]]:

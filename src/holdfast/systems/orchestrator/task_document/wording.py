@@ -88,7 +88,7 @@ def is_off(text: str) -> bool:
 
 
 def titled(name: str) -> tuple[str, str]:
-    """The name of a task, and what it waits for, where that stands in brackets behind it."""
+    """The name of a task, and what it waits for, where that is in brackets behind it."""
     found = re.fullmatch(rf"(?i)(.*\S)\s*[(\[]\s*(?:{_WAITS})\s*:?\s*([^()\[\]]+)[)\]]\s*", name)
     return (found[1], found[2]) if found else (name, "")
 

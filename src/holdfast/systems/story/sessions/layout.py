@@ -43,7 +43,7 @@ def checked_name(name: str) -> str:
 
 
 class Layout(Value):
-    """The folders of one session, named from the top of the worktree its documents lie in."""
+    """The folders of one session, named from the top of the worktree its documents are in."""
 
     place: Place
     name: str
@@ -118,7 +118,7 @@ class Layout(Value):
         path = self.place.replace(worktree=self.top).inside(os.path.join(self.top, file))
         parts = path.split("/")
         if parts[0] in OWN:
-            raise refused_path(path, f"would lie where a session keeps its own {parts[0]}")
+            raise refused_path(path, f"would be where a session keeps its own {parts[0]}")
         if any(part.casefold() in _NEVER for part in parts) or f"{path}/".startswith(_KEPT_OUT):
             raise refused_path(path, "belongs to Holdfast or git and is never copied into a session")
         try:
@@ -130,7 +130,7 @@ class Layout(Value):
         return path
 
     def problem(self, path: str) -> str:
-        """Why a file that lies in the session's folder cannot be committed; empty when it can."""
+        """Why a file that is in the session's folder cannot be committed; empty when it can."""
         try:
             return "" if self.inside(path) == path else "leads_elsewhere"
         except HoldfastError as refusal:

@@ -30,7 +30,7 @@ class Copy(Value):
 
 
 class Record(Value):
-    """`session.json`, but for what is counted anew each time it is written."""
+    """`session.json`, but for what is counted again each time it is written."""
 
     name: str
     description: str = ""
@@ -68,7 +68,7 @@ def read(layout: Layout) -> Record:
         return _understood(layout.name, said)
     except (ValueError, KeyError, TypeError, AttributeError):
         message = f"{path} cannot be read, so nobody knows what the copies were made from"
-        ways = ("mend it by hand", remedies.session("cancel", layout.name))
+        ways = ("fix it by hand", remedies.session("cancel", layout.name))
         raise Broken("session_broken", message, remedy=ways, facts={"path": path, "session": layout.name}) from None
 
 

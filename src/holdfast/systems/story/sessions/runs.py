@@ -68,7 +68,7 @@ def _work(state: State) -> tuple[str, str, dict[str, Any]]:
 
 
 def conflicts(wired: Wired, layout: Layout, states: list[State]) -> list[dict[str, str]]:
-    """Documents that would come to lie where another file is, and work that would be under way twice."""
+    """Documents that would come to be where another file is, and work that would be under way twice."""
     out = []
     for state in twins(wired, layout, states):
         path = dialect(state.dialect).document.path(state)
@@ -104,7 +104,7 @@ def is_view(wired: Wired, layout: Layout, path: str, ulids: list[str]) -> bool:
 
 
 def traces(wired: Wired, layout: Layout, states: list[State]) -> list[str]:
-    """Files of workflows that lie outside of the session's folder: their logs, and documents of other dialects."""
+    """Files of workflows that are outside of the session's folder: their logs, and documents of other dialects."""
     out = []
     for state in states:
         spoken = dialect(state.dialect)

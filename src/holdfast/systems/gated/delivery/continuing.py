@@ -213,7 +213,7 @@ def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapp
 
 
 def _said(forge: Forge, number: int) -> Said:
-    """The three lists as they stood together: read again while somebody is still speaking."""
+    """The three lists as they were together: read again while somebody is still speaking."""
     said = before = None
     for _ in range(READINGS):
         said = Said(forge.reviews(number), forge.comments(number), forge.threads(number))

@@ -1,4 +1,4 @@
-"""A feature that is started anew: what waits for a person in the run before goes along into the new one."""
+"""A feature that is started again: what waits for a person in the run before goes along into the new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starting work anew that was begun before: what only a person may take away goes along into the new run."""
+"""Starting work again that was begun before: what only a person may take away goes along into the new run."""
 
 from __future__ import annotations
 
