@@ -130,7 +130,7 @@ def grant_verdict(state: State, path: str, facts: Facts) -> str:
         return "none"
     from holdfast.core.recognition import is_recognised
 
-    recognised = is_recognised(policy(state.plan.step(path)), state.ulid, path, grant, facts)
+    recognised = is_recognised(policy(state.plan.step(path)), state.ulid, path, progress, facts)
     if given_earlier(progress):
         return "stale"
     if not recognised and not grant.hashes:

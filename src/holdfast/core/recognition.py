@@ -9,7 +9,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core.facts import Facts
-from holdfast.core.state import DOCUMENT, RELAYED, Grant
+from holdfast.core.state import DOCUMENT, RELAYED, Grant, Progress
 from holdfast.plain.digest import keyed
 from holdfast.plain.plainjson import compact
 
@@ -34,8 +34,24 @@ def own(grant: Grant, ulid: str, step: str, facts: Facts) -> Grant:
     return here.replace(mac=code(facts.key, ulid, step, here))
 
 
-def is_recognised(policy: str, ulid: str, step: str, grant: Grant, facts: Facts) -> bool:
-    """Whether a grant counts here for a gate of this policy. An agent's word is no better and no worse elsewhere."""
+def is_recognised(policy: str, ulid: str, step: str, progress: Progress, facts: Facts) -> bool:
+    """Whether the grant of a step counts here for a gate of this policy.
+
+    A person who confirms in another clone what was granted here decides the same once more: both grants count where
+    they were given.
+    """
+    grants = [one for one in (progress.grant, *progress.past_grants) if one and _is_same(one, progress.grant)]
+    return any(_counts(policy, ulid, step, one, facts) for one in grants)
+
+
+def _is_same(one: Grant, other: Grant | None) -> bool:
+    """Whether two grants are the same decision on the same work, perhaps of other people in other places."""
+    said = ("attempt", "hashes", "variant", "modifications")
+    return other is not None and all(getattr(one, name) == getattr(other, name) for name in said)
+
+
+def _counts(policy: str, ulid: str, step: str, grant: Grant, facts: Facts) -> bool:
+    """Whether a grant counts here. An agent's word is no better and no worse elsewhere."""
     if grant.how == RELAYED:
         return policy not in ("human", "signed")
     if policy == "signed" and grant.how != SIGNATURE:

@@ -94,6 +94,21 @@ def test_the_second_to_approve_is_told_before_anything_is_decided(here, there):
     assert there.phases()[0] == "approved"
 
 
+def test_an_approval_counts_where_it_was_given_also_after_another_clone_confirmed_it(here, there):
+    waiting(here, FIRST)
+    there.git("pull", "-q", "--ff-only")
+    there.approve(FIRST)
+    there.ok("feature", "continue")
+    here.git("pull", "-q", "--ff-only")
+    assert "only claimed" in here.ok("status").out
+    assert here.person("approve", "--claimed", "--yes").code == 0
+    here.ok("feature", "continue")
+    there.git("pull", "-q", "--ff-only")
+    assert "claimed" not in there.ok("status").out
+    there.ok("feature", "continue")
+    assert "claimed" not in here.ok("status").out
+
+
 def test_continue_asks_the_remote_first(here, there):
     waiting(here, FIRST)
     error = there.refused("feature", "continue")

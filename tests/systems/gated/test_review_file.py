@@ -473,12 +473,26 @@ def test_a_severe_finding_counts_in_every_style(tmp_path, said):
         ("### High\n\n- keys are logged\n", "major"),
         ("- [LOW] keys are logged\n", "minor"),
         ("- **Medium** – keys are logged\n", "minor"),
+        ("#### Major: keys are logged\n", "major"),
+        ("### Major - keys are logged\n", "major"),
+        ("- MAJOR keys are logged\n", "major"),
+        ("- `MAJOR` keys are logged\n", "major"),
+        ("- <b>[MAJOR]</b> keys are logged\n", "major"),
+        ("- keys are logged (major)\n", "major"),
+        ("- keys are logged [CRITICAL].\n", "critical"),
+        ("- keys are logged Severity: high\n", "major"),
+        ("## Must fix before merge\n\n- keys are logged\n", "major"),
+        ("### Must fix\n\n- keys are logged\n", "major"),
+        ("- 🔴 keys are logged\n", "critical"),
+        ("🟠 keys are logged\n", "major"),
     ],
 )
 def test_severities_of_other_projects_are_read_as_ours(tmp_path, said, severity):
     file = tmp_path / "review-1.md"
     file.write_text(f"## Decision: NEEDS_REVISION\n\n{said}")
-    assert review_file.read(str(file), "review-1.md").feedback == f"[{severity.upper()}] keys are logged"
+    (line,) = review_file.read(str(file), "review-1.md").feedback.splitlines()
+    assert line.startswith(f"[{severity.upper()}] ")
+    assert "keys are logged" in line
     file.write_text(f"## Decision: APPROVED\n\n{said}")
     if severity == "minor":
         assert review_file.read(str(file), "review-1.md").decision == "approved"
@@ -501,6 +515,12 @@ def test_severities_of_other_projects_are_read_as_ours(tmp_path, said, severity)
         "The major part is done. Critical paths are tested.\n",
         "- Critical paths are tested\n",
         "## Major changes since the last review\n\nThe keys are hidden now.\n",
+        "## Critical path\n\nAll of it is tested.\n",
+        "- No open issues (major)\n",
+        "- The version number has a part (major).minor\n",
+        "Logs are written only if debugging is on.\n",
+        "- 🔴 none\n",
+        "## Must fix\n\nNothing.\n",
     ],
 )
 def test_words_that_name_a_severity_and_no_finding_stop_no_approval(tmp_path, said):
@@ -516,3 +536,28 @@ def test_a_verdict_is_a_decision_and_two_that_differ_are_none(tmp_path):
     file.write_text("## Decision: APPROVED\n\n## Verdict: NEEDS_REVISION\n")
     with pytest.raises(UsageError, match="another one"):
         review_file.read(str(file), "review-1.md")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Only if the password is removed from app.py first.\n",
+        "**Provided** the password goes.\n",
+        "Conditional on the removal of the password.\n",
+        "But only once the password is gone.\n",
+    ],
+)
+def test_an_approval_on_a_condition_is_none(tmp_path, said):
+    file = tmp_path / "review-1.md"
+    file.write_text(f"# Review\n\n## Decision: APPROVED\n\n{said}")
+    with pytest.raises(UsageError, match="an approval has no condition"):
+        review_file.read(str(file), "review-1.md")
+
+
+def test_front_matter_that_decides_otherwise_is_noticed(tmp_path):
+    file = tmp_path / "review-1.md"
+    file.write_text("---\ndecision: NEEDS_REVISION\n---\n\n## Decision: APPROVED\n")
+    with pytest.raises(UsageError, match="the decision of line 2 is another one"):
+        review_file.read(str(file), "review-1.md")
+    file.write_text("---\ndecision: approved\nstatus: draft\n---\n\n## Decision: APPROVED\n")
+    assert review_file.read(str(file), "review-1.md").decision == "approved"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from _collections_abc import Iterator, Sequence
+from _collections_abc import Iterator, Mapping, Sequence
 
 from holdfast.core.gates import DECISIONS
 from holdfast.core.packet_parts import short
@@ -29,14 +29,17 @@ _WORDS = (
     (APPROVED, r"(?i)[\s*_`.!✅✔☑\ufe0f]*approved[\s*_`.!✅✔☑\ufe0f]*"),
     (NEEDS_REVISION, r"(?i)[\W_]*needs[\s_-]+revision[\W_]*"),
 )
+_FRONT = r"(?i)\s*(?:decision|verdict)\s*:\s*['\"]?(.+?)['\"]?\s*"
 _EITHER = r"(?is)approved.*needs[\s_-]+revision|needs[\s_-]+revision.*approved"
 _RANKS = ("high", "medium", "low")
 """Severities in other projects that are also words of a sentence: in front of a line they need a colon or dash."""
-_KINDS = f"critical|blockers?|blocking|major|minor|p[0-3]|{'|'.join(_RANKS)}"
+_LOUD = ("critical", "blocker", "blockers", "blocking", "major", "minor")
+"""Severities that mark a finding in front of a line by capitals alone."""
+_KINDS = f"critical|blockers?|blocking|major|minor|must[ -]fix|p[0-3]|{'|'.join(_RANKS)}"
 _SEVERITY = f"(?P<severity>{_KINDS})"
 _MEANT = {
     **dict.fromkeys(("blocker", "blockers", "blocking", "p0"), "critical"),
-    **dict.fromkeys(("high", "p1"), "major"),
+    **dict.fromkeys(("high", "p1", "must fix", "must-fix"), "major"),
     **dict.fromkeys(("medium", "low", "p2", "p3"), "minor"),
 }
 _FINDING = "(?:issues?|findings?|problems?|concerns?|bugs?|defects?)"
@@ -46,15 +49,26 @@ _LEADING = (
     rf"(?P<words>(?:severity[ \t]*[:=–—-][ \t]*)?{_SEVERITY})\b(?:[ \t]+{_FINDING})?[ \t]*[:–—)]?"
 )
 """A severity at the beginning of a line; it marks a finding with a colon or dash after it, or in bold."""
+_TRAILING = r"(?im)[\[(]\s*(?P<severity>critical|blocker|blocking|major|must[ -]fix|p[01])\s*[\])][.\s]*$"
+_NAMED = rf"(?i)\bseverity[ \t]*[:=][ \t]*{_SEVERITY}\b"
+"""A severity behind what it is of."""
+_SIGNS = {"🔴": "critical", "🟠": "major"}
+_SIGN = rf"(?im)^(?:[^\w\n\[🔴🟠]|\d+[.)])*(?P<sign>[🔴🟠])(?!\W*(?:{_KINDS})\b)"
+_CONDITION = (
+    r"(?i)[\W_]*(?:but\s+)?(?:only\s+(?:if|once|after|when)|provided|conditional|conditionally|subject\s+to"
+    r"|as\s+long\s+as|on\s+(?:the\s+)?condition)\b"
+)
+"""The beginning of a text that takes half of an approval back."""
 _CELL = rf"(?i)(?:^|(?<=\| ))[^\w|]*{_SEVERITY}[^\w|]*(?= \||$)"
-_SECTION = rf"(?i)(?:[\W\d_])*{_SEVERITY}(?:\s+{_FINDING})?(?:[\W\d_])*"
+_SECTION = rf"(?i)(?:[\W\d_])*{_SEVERITY}(?:\s+{_FINDING})?(?:\s+before\s+[\w ]{{1,30}})?(?:[\W\d_])*"
 """The heading of a section of findings."""
-_BEFORE_A_MARK = r"(?:[\W\d_]|\[[xX]\])*"
+_BEFORE_A_MARK = r"(?:<[^<>\n]*>|[\W\d_]|\[[xX]\])*"
 _AFTER_A_MARK = r"(?:\s*[:–—|]|\s+-(?=\s))*\s*"
 _NONE_OF = (
     r"(?i)\b(?:no|zero|without|neither)\s+(?:(?:further|more|new|open|other|remaining|unresolved)\s+)?"
     rf"(?:\[\s*(?:{_KINDS})\s*\][\s,/&]*(?:(?:or|and|nor)\s+)?)*$"
 )
+_NONE_BEHIND = rf"(?i)\b(?:no|zero|without)\s+(?:\w+\s+)?{_FINDING}\s*$|{_NONE_OF[4:]}"
 _NOTHING = (
     r"(?i)(?:(?:issues?|findings?)\W*)?"
     rf"(?:none|0|n/?a|nothing|no (?:(?:{_KINDS}) )?(?:issues|findings|problems|concerns|bugs))"
@@ -89,7 +103,8 @@ def read(full: str, path: str) -> ReviewFile:
 
     At most `LARGEST` bytes of UTF-8, with or without a byte order mark, with any line ends. Links are not followed.
     """
-    reading = _Reading(_text(full, path))
+    front, text = _text(full, path)
+    reading = _Reading(text, _decided_in(front))
     findings = reading.findings()
     if mistakes := sorted((*reading.mistakes, *reading.contradictions(findings))):
         raise mistaken("bad_review", "review", path, mistakes, _REMEDY.replace("{}", path), path=path)
@@ -121,7 +136,7 @@ class _Open:
 class _Reading:
     """What a text holds, gathered in one pass over its blocks."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, matter: Mapping[int, str]) -> None:
         self.decisions: list[tuple[int, str]] = []
         self.mistakes: list[tuple[int, str]] = []
         self.rest: list[str] = []  # everything but the decision
@@ -129,6 +144,9 @@ class _Reading:
         self._open: list[_Open] = []
         self._awaited = 0  # the line of a heading whose decision is to be below it
         self._headings = 0
+        self._is_decided = False  # by the block before this one
+        for number, said in matter.items():
+            self.decisions.append((number, _word(said)))
         for block in blocks(text):
             if not self._decides(block):
                 self._take(block)
@@ -184,6 +202,7 @@ class _Reading:
     def _decide(self, block: Block) -> None:
         if word := _word(block.text):
             self.decisions.append((block.line, word))
+            self._is_decided = word == APPROVED
         elif re.search(_EITHER, block.text[:200]):
             self.mistakes.append((block.line, f"the decision is still to be made, it names both: {_HOW}"))
         else:
@@ -194,6 +213,10 @@ class _Reading:
         while self._open and self._open[-1].ends_before(block):
             self._open.pop()
         self.rest.append(block.text)
+        if self._is_decided and block.level == PARAGRAPH and re.match(_CONDITION, block.text):
+            said = _one_line(block.text)[:60]
+            self.mistakes.append((block.line, f"an approval has no condition, and this is one: {said!r}"))
+        self._is_decided = False
         if marked := list(_marked(block)):
             self._found += marked
             self._open += marked[-1:]
@@ -236,11 +259,27 @@ def _marks(block: Block) -> list[_Mark]:
     if block.level == ROW:
         plain = list(re.finditer(_CELL, block.text)) if not bracketed else []
     else:
-        leading = re.finditer(_LEADING, block.text) if block.level >= PARAGRAPH else ()
-        plain = [mark for mark in leading if _leads(block, mark)]
+        plain = [mark for mark in re.finditer(_LEADING, block.text) if _leads(block, mark)]
     found = [_Mark(_severity(mark["severity"]), mark.start(), mark.end()) for mark in bracketed]
     found += [_Mark(_severity(mark["severity"]), mark.start(1), mark.end()) for mark in plain]
+    if block.level == PARAGRAPH:
+        found += [_Mark(_SIGNS[mark["sign"]], mark.start(1), mark.end()) for mark in re.finditer(_SIGN, block.text)]
+        known = [*found]
+        behind = (*re.finditer(_TRAILING, block.text), *re.finditer(_NAMED, block.text))
+        found += [
+            _Mark(_severity(mark["severity"]), mark.start(), mark.end())
+            for mark in behind
+            if not re.search(_NONE_BEHIND, block.text[: mark.start()])
+            and not _is_marked(block.text, mark.start(), known)
+        ]
     return sorted(found, key=lambda mark: mark.start)
+
+
+def _is_marked(text: str, at: int, marks: Sequence[_Mark]) -> bool:
+    """Whether the line of a place has a mark already."""
+    first = text.rfind("\n", 0, at) + 1
+    last = text.find("\n", at)
+    return any(first <= mark.start < (last if last >= 0 else len(text)) for mark in marks)
 
 
 def _severity(word: str) -> str:
@@ -253,7 +292,10 @@ def _leads(block: Block, mark: re.Match[str]) -> bool:
     before = block.text[mark.start() : mark.start(1)]
     is_named = mark["words"] != mark["severity"] or (before.endswith("(") and end.startswith(")"))
     follows = re.match(rf"(?i)(?:[ \t]+{_FINDING})?[ \t]*(?:[:–—]|-[ \t])", end)
-    return is_named or bool(follows) or (set(kinds) == {"s"} and mark["severity"].lower() not in _RANKS)
+    if block.level < PARAGRAPH:
+        return bool(follows)
+    is_loud = mark["severity"].isupper() and mark["severity"].lower() in _LOUD
+    return is_named or bool(follows) or is_loud or (set(kinds) == {"s"} and mark["severity"].lower() not in _RANKS)
 
 
 def _counts(block: Block, mark: re.Match[str]) -> bool:
@@ -289,10 +331,16 @@ def _one_line(text: str) -> str:
     return re.sub(_CONTROLS, "", re.sub(r"\s+", " ", text)).strip(" |")
 
 
-def _text(full: str, path: str) -> str:
-    """What the file says; what makes it unfit is told as of a review."""
+def _decided_in(front: Sequence[str]) -> dict[int, str]:
+    """The decision that front matter has, by the number of its line."""
+    found = ((number, re.fullmatch(_FRONT, line)) for number, line in enumerate(front, 1))
+    return {number: match[1] for number, match in found if match and _word(match[1])}
+
+
+def _text(full: str, path: str) -> tuple[list[str], str]:
+    """The front matter and the text of the file; what makes it unfit is reported as of a review."""
     try:
-        return feature_file.load(full, path).text(path)
+        return feature_file.load(full, path).parts(path)
     except NotFound as error:
         here = os.path.abspath(path)
         remedy = f"move {here} to {full}" if os.path.isfile(here) else f"have the reviewer write {path}"
