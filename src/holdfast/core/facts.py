@@ -23,6 +23,8 @@ class HandIn(Value):
     """By name: the hash of the words, white space aside, of parts that are text."""
     lacking: tuple[tuple[str, str, str], ...] = ()
     """The required outputs that are not there yet, or are no work yet: name, file, and what is wrong with it."""
+    deleted: Mapping[str, str] = {}
+    """Files that were handed in and are gone, with the commit that has them."""
     copied: tuple[str, ...] = ()
     """The required outputs that are as they were copied here before the work began."""
     changes: bytes = b""

@@ -6,9 +6,9 @@ from _collections_abc import Container, Sequence
 
 from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.definition import POLICIES, Check, Step
-from holdfast.core.facts import Facts
+from holdfast.core.facts import Facts, HandIn
 from holdfast.core.provenance import LOST, NO_TEST, NOT_STARTED, UNREAD
-from holdfast.core.remedy import Blank, Remedy, one_of, told
+from holdfast.core.remedy import Blank, Remedy, one_of, shell, told
 from holdfast.core.state import (
     CHECKED,
     HELD,
@@ -36,6 +36,7 @@ _FIX = {"fails": "fix the test, then", "passes": "fix the work, then"}
 """What comes before the command where a test has to fail or to pass."""
 REVIEWED = (lifecycle.IN_REVIEW, lifecycle.WAITING)
 """Where what was handed in is what people and reviewers decide about."""
+HANDED_IN = (*REVIEWED, lifecycle.DONE)
 READ = "read it, then"
 """What comes before the command that trusts something."""
 
@@ -208,7 +209,11 @@ def lapsed_because(state: State, path: str, facts: Facts) -> str:
         from holdfast.core.recognition import claim
 
         return f"is {claim(state.ulid, path, progress.grant, facts)}"
-    return "was given for an earlier attempt" if given_earlier(progress) else "no longer holds: the work changed since"
+    if given_earlier(progress):
+        return "was given for an earlier attempt"
+    whole = facts.hand_ins.get(path)
+    gone = f"{_listed(tuple(whole.deleted))} was deleted" if whole and whole.deleted else ""
+    return f"no longer holds: {gone or 'the work changed since'}"
 
 
 def renewing(state: State, path: str, facts: Facts) -> Remedy:
@@ -223,37 +228,6 @@ def approving(step: Step, path: str, *, renewing: bool = False) -> Remedy:
     """The command that passes the step's approval or choice; a choice that is renewed stays as it was."""
     variant = Blank("VARIANT") if step.choice and not renewing else ""
     return remedies.approve(path, variant=variant, sign=Blank("KEY") if policy(step) == "signed" else "")
-
-
-def outdated(state: State, path: str, facts: Facts) -> list[Unmet]:
-    """The checks of finished code that did not run on it as it is now: to approve it again is to rely on them.
-
-    Once a later step with code has begun, they are that step's.
-    """
-    step, progress = state.plan.step(path), state.step(path)
-    after = state.plan.children("")[state.plan.children("").index(path) + 1 :] if step.code else ()
-    if not step.code or any(state.plan.step(p).code and state.step(p).status != lifecycle.PENDING for p in after):
-        return []
-    lacking = ((one.name, check_verdict(one, progress, facts)) for one in step.checks)
-    said = {"failed": "failed", "stale": "passed before the work changed"}
-    return [
-        Unmet("check", name, f"the check {name!r} {said[verdict]}", (remedies.check(name, step=path),))
-        for name, verdict in lacking
-        if verdict in said
-    ]
-
-
-def untested(state: State, facts: Facts) -> list[Unmet]:
-    """The checks of finished code that did not run on it as it is now, as after a merge: no workflow ends on these."""
-    done = (path for path in state.plan.children("") if state.step(path).status == lifecycle.DONE)
-    found = ((path, one) for path in done for one in outdated(state, path, facts))
-    return [one.replace(message=one.message.replace(f"{one.name!r}", f"{one.name!r} of {path}")) for path, one in found]
-
-
-def rerunning(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
-    """The command that runs a check of finished work again, before a person is asked about it; none where all hold."""
-    found = outdated(state, path, facts)
-    return found[0].remedies if found else ()
 
 
 def reviewing(step: Step, path: str) -> Remedy:
@@ -336,12 +310,19 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         commit = remedies.named("commit", {"task": path, "message": remedies.TEXT})
         found.append(Unmet("commit", path, f"{_listed(hand_in.loose)}: in no commit yet", (commit,)))
     for name, file, why in hand_in.lacking if hand_in else ():
-        found.append(Unmet("output", name, f"{file} {why}", (done[0].replace(text="write it, then"),)))
+        own = Unmet("output", name, f"{file} {why}", (done[0].replace(text="write it, then"),))
+        found.append(deleted(hand_in, file) if hand_in and file in hand_in.deleted else own)
     if hand_in and hand_in.copied and not progress.data.get(UNCHANGED):
         found.append(
             Unmet("output", hand_in.copied[0], cycle.copied_because(hand_in.copied), cycle.as_it_is_ways(path))
         )
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
+
+
+def deleted(hand_in: HandIn, file: str) -> Unmet:
+    """A file that was handed in and is gone: git brings it back."""
+    restore = shell("git", "restore", f"--source={hand_in.deleted[file]}", "--", file)
+    return Unmet("output", file, f"{file} was deleted", (restore,))
 
 
 def blank(step: Step, progress: Progress, facts: Facts, then: tuple[Remedy, ...] = ()) -> list[Unmet]:

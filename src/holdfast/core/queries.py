@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, moment, remedies
+from holdfast.core import gates, lifecycle, moment, remedies, renewals
 from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
@@ -113,7 +113,7 @@ def left(state: State, facts: Facts) -> list[gates.Unmet]:
     if half:
         said = "finalize was interrupted, and its result is not published and committed completely"
     publish = gates.Unmet("finalize", "", said, (remedies.finalize(workflow=state.ulid),))
-    return [absent_because(state, path, facts) for path in lapsed] or gates.untested(state, facts) or [publish]
+    return [absent_because(state, path, facts) for path in lapsed] or renewals.untested(state, facts) or [publish]
 
 
 def current(state: State) -> str | None:
@@ -228,7 +228,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status in lifecycle.FINISHED:
         people = gates.people_unmet(state, path, facts) if progress.status == lifecycle.DONE else []
         renewed = [one for one in people if one.kind != "review"]
-        return gates.outdated(state, path, facts) + renewed if renewed else []
+        return renewals.outdated(state, path, facts) + renewed if renewed else []
     found = unmet_work(state, path, facts)
     if not found and progress.status == lifecycle.ACTIVE:
         fix = remedies.FIX if gates.to_change(step, progress, facts) else ""
@@ -270,7 +270,7 @@ def lapsed(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     """What does not hold any more of the steps before and below this one; of all, where the workflow ends with it."""
     relied_on, ends = state.plan.closure(path).union(state.plan.below(path)), is_last(state, path)
     found = [one for one in gates.lapsed(state, state.plan.paths if ends else relied_on, facts) if one != path]
-    return [absent_because(state, one, facts) for one in found] or (gates.untested(state, facts) if ends else [])
+    return [absent_because(state, one, facts) for one in found] or (renewals.untested(state, facts) if ends else [])
 
 
 def is_last(state: State, path: str) -> bool:
@@ -310,7 +310,7 @@ def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
         return gates.Unmet("requires", needed, f"{needed} is not done", onward(state, needed, facts))
     if gates.policy(step) and gates.grant_verdict(state, needed, facts) != "valid":
         said = "is needed" if progress.grant is None else gates.lapsed_because(state, needed, facts)
-        own = gates.rerunning(state, needed, facts) or remedies.person(needed, gates.renewing(state, needed, facts))
+        own = renewals.rerunning(state, needed, facts) or remedies.person(needed, gates.renewing(state, needed, facts))
         return gates.Unmet("approval", needed, f"the approval of {needed} {said}", own)
     message = f"the checks of {needed} are only claimed by the document it was adopted from"
     return gates.Unmet("check", needed, message, (*reopening(state, needed), remedies.confirm()))

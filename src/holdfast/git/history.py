@@ -94,6 +94,17 @@ def newest_of(repo: git.Repository, path: str, at: str = "HEAD") -> str:
     return os.fsdecode(out).strip() if code == 0 else ""
 
 
+def last_with(repo: git.Repository, path: str) -> str:
+    """The newest commit of HEAD's history that has a file: `HEAD`, or the one before it was deleted; else empty."""
+    name = git.inside(repo, path)
+    if name is None or git.head(repo) is None:
+        return ""
+    if run(repo.top, "ls-tree", "-z", "--end-of-options", "HEAD", "--", f":(literal){name}")[1]:
+        return "HEAD"
+    sha = newest_of(repo, name)
+    return os.fsdecode(run(repo.top, "rev-parse", "--short=12", f"{sha}^")[1]).strip() if sha else ""
+
+
 def message(repo: git.Repository, sha: str) -> str:
     """What a commit says."""
     return os.fsdecode(run(repo.top, "log", "-1", "--format=%B", "--end-of-options", sha, "--")[1])

@@ -6,7 +6,7 @@ Reviews and approvals are of all of it. What the base branch brings is not the f
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterator, Mapping
+from _collections_abc import Container, Iterator, Mapping
 
 from holdfast import git
 from holdfast.core import gates, lifecycle
@@ -16,7 +16,7 @@ from holdfast.documents.lens.fields import object_in
 from holdfast.engine.world import said
 from holdfast.errors import HoldfastError
 from holdfast.git import changes as git_changes
-from holdfast.git import own
+from holdfast.git import history, own
 from holdfast.git.command import git as run
 from holdfast.git.content import Changed
 from holdfast.machine.place import HOME, SHARED, read_regular
@@ -67,8 +67,23 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
             copied.append(path)
     told_by = {name: wired.world.said(os.path.join(base, path)) for name, path in found.items()}
     told_by = {name: one for name, one in told_by.items() if one}
+    deleted = _deleted(wired, state, phase, base, parts)
     own_rules = tuple(rules(wired, state)) if state.step(phase).status in gates.REVIEWED else ()
-    return HandIn(parts, told_by, tuple(lacking), tuple(copied), told, files, since, loose, own_rules, not has_code)
+    return HandIn(
+        parts, told_by, tuple(lacking), deleted, tuple(copied), told, files, since, loose, own_rules, not has_code
+    )
+
+
+def _deleted(wired: Wired, state: State, phase: str, base: str, parts: Container[str]) -> dict[str, str]:
+    """The files of a phase that were handed in and are gone, with the commit that has each, where one has."""
+    progress = state.step(phase)
+    handed = progress.status in gates.HANDED_IN
+    gone = [one.path for name, one in progress.artifacts.items() if handed and name != CODE and name not in parts]
+    repository = git.find(base) if gone else None
+    if repository is None:
+        return {}
+    found = ((path, history.last_with(repository, os.path.join(base, path))) for path in sorted(gone))
+    return {path: commit for path, commit in found if commit}
 
 
 def _is_copied(wired: Wired, state: State, path: str, content: bytes) -> bool:

@@ -11,10 +11,10 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import cycle, lifecycle, moment, queries, remedies
+from holdfast.core import cycle, gates, lifecycle, moment, queries, remedies
 from holdfast.core.names import fitting
 from holdfast.core.refusals import unexpected
-from holdfast.core.remedy import Scope, typed
+from holdfast.core.remedy import Scope, shell, typed
 from holdfast.core.state import Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import MOMENT
@@ -118,10 +118,12 @@ def _set_aside(wired: Wired, before: State | None, after: State) -> tuple[str, .
 def bring_back(wired: Wired, state: State) -> None:
     """Where the workspace was deleted with its document, the files that git has of it are written again.
 
-    A file that is deleted while the document stays is an edit, and is committed with the next move.
+    A file that is deleted while the document stays is an edit. Its deletion is committed with the next move where its
+    phase is worked on, and not once it was handed in.
     """
     path = DIALECT.document.path(state)
-    if not queries.is_active(state) or os.path.lexists(wired.documents.full(state, path)):
+    is_over = not queries.is_active(state) and not queries.to_finalize(state)
+    if is_over or os.path.lexists(wired.documents.full(state, path)):
         return
     base = wired.place.base(state.worktree)
     repository = git.find(base)
@@ -208,7 +210,27 @@ def commit(wired: Wired, state: State, summary: str = "", phase: str = "") -> tu
         except HoldfastError:
             pass  # the disk is full: the answer says it all the same
         return (_uncommitted(_purpose(state), refusal.message),)
-    return ()
+    base = wired.place.base(state.worktree)
+    gone = deleted(repository, base, state) if repository else []
+    if not gone:
+        return ()
+    restore = typed(shell("git", "restore", "--source=HEAD", "--", *gone[:8]), wired.scope(state.ulid))
+    return (f"deleted, and the deletion is not committed: {', '.join(gone[:8])} ({restore})",)
+
+
+def deleted(repository: git.Repository, base: str, state: State) -> list[str]:
+    """The files of phases that were handed in, and of the feature's description, that HEAD has and the folder has not.
+
+    Their deletion is nobody's decision, so it is not committed; paths are from the top of the project.
+    """
+    if words.is_deleted(state) or state.cancelled:
+        return []
+    home, prefix = words.home(state), _prefix(repository, base)
+    steps = (state.step(path) for path in state.plan.children(""))
+    handed = {one.path for step in steps if step.status in gates.HANDED_IN for one in step.artifacts.values()}
+    known = (os.fsdecode(name).removeprefix(prefix) for _, name in _known(repository, f"{prefix}{home}"))
+    lost = (path for path in known if path in handed or path.startswith(f"{home}/{words.FEATURE_FOLDER}/"))
+    return sorted(path for path in lost if not os.path.lexists(os.path.join(base, path)))
 
 
 def commit_left(wired: Wired, state: State) -> tuple[str, ...]:
@@ -267,6 +289,7 @@ def committed(wired: Wired, state: State, summary: str = "", phase: str = "", mo
     own = tuple(path for path in DIALECT.guarded(state) if os.path.isfile(os.path.join(base, path)))
     prefix = _prefix(repository, base)
     paths = {*tracked(repository, base, home), *(f"{prefix}{path}" for path in (*more, *own))}
+    paths -= {f"{prefix}{path}" for path in deleted(repository, base, state)}
     message = _message(state, _subjects(repository, state, summary, phase), phase)
     commit_changed(wired, repository, sorted(paths), message, _purpose(state))
     made.forget(repository, state.ulid, "")
