@@ -109,6 +109,16 @@ def test_an_approval_counts_where_it_was_given_also_after_another_clone_confirme
     assert "claimed" not in here.ok("status").out
 
 
+def test_a_branch_that_was_never_pushed_is_named_once_a_person_decided(tmp_path):
+    house = House(tmp_path / "here").publish().up_to(FIRST)
+    assert "is not on origin yet" not in house.ok("status").out
+    house.approve(FIRST)
+    for words in ("status", "doctor"):
+        assert f"git push -u origin {BRANCH}" in house.agent(words).out
+    house.git("push", "-q", "-u", "origin", BRANCH)
+    assert "is not on origin yet" not in house.ok("status").out
+
+
 def test_continue_asks_the_remote_first(here, there):
     waiting(here, FIRST)
     error = there.refused("feature", "continue")

@@ -36,10 +36,12 @@ def test_what_a_person_deleted_by_a_commit_is_brought_back_from_the_one_before(h
     house.git("rm", "-q", REQUIREMENTS)
     house.git("commit", "-q", "-m", "Clean up")
     command = house.ok("next").out
+    assert "was deleted" in house.ok("list").out
     commit = house.git("rev-parse", "HEAD^").strip()[:12]
     assert f"git restore --source={commit} -- {REQUIREMENTS}" in command
     house.git("restore", f"--source={commit}", "--", REQUIREMENTS)
     assert "no longer holds" not in house.ok("status").out
+    assert "holdfast feature finalize" in house.ok("list").out
 
 
 @pytest.mark.parametrize("status", ["completed", "waiting"])

@@ -185,6 +185,14 @@ def test_a_protected_base_gets_a_branch_to_be_merged(house):
     assert f"pushed finalize/{SLUG} to origin" in said
     assert remote(house, f"finalize/{SLUG}") == house.git("rev-parse", "main").strip()
     assert remote(house, "main") == before
+    for words in (("status",), ("list",), ("doctor",)):
+        answer = house.agent(*words)
+        assert f"finalize/{SLUG} is to be merged there" in answer.out + answer.err, words
+    house.git("push", "-q", "origin", "--delete", f"finalize/{SLUG}")
+    (house.root.with_name("remote.git") / "hooks" / "pre-receive").unlink()
+    house.git("push", "-q", "origin", "main")
+    house.git("fetch", "-q", "origin")
+    assert "is to be merged" not in house.agent("status").out
 
 
 def test_a_base_that_a_request_brought_up_to_date_is_taken_as_it_is(house, tmp_path):

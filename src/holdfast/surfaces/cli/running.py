@@ -75,7 +75,7 @@ def _whole(call: Call) -> None:
         call.write_json({**answers.status(brief, call.scope()), **more})
         return
     text = render.status(brief, call.style, call.width, scope=call.scope())
-    unfinished = [_to_finalize(id) for id in workflow.to_finalize()]
+    unfinished = [_to_finalize(call, id) for id in workflow.to_finalize()]
     told = "".join(
         f"\n{call.style.yellow(escape(said))}\n" for said in (own, changed, apart, *unfinished, *left, *lost) if said
     )
@@ -87,7 +87,12 @@ def _left(call: Call) -> list[str]:
     return [f"{one.message} ({told(one.remedies, call.project.wired.scope())})" for one in call.project.leftovers()]
 
 
-def _to_finalize(id: str) -> str:
+def _to_finalize(call: Call, id: str) -> str:
+    """A completed workflow whose result is not published yet, with what keeps that from happening."""
+    lacking = call.project.workflow(id).briefing().lacking
+    if lacking:
+        way = told(lacking[0].remedies[:1], call.project.wired.scope())
+        return f"{id} is completed and not finalized: {lacking[0].message} ({way})"
     return f"{id} is completed and not finalized ({remedies.finalize().given(slug=id)})"
 
 
@@ -135,6 +140,7 @@ def listing(call: Call) -> None:
     left = _left(call)
     half = [_half_finalized(call, one.state) for one in found if queries.is_half_finalized(one.state)]
     over = [one.id for one in found if queries.to_finalize(one.state) and not queries.is_half_finalized(one.state)]
+    unfinished = [_to_finalize(call, id) for id in over]
 
     def text() -> str:
         width = call.width if call.is_shown else None
@@ -143,7 +149,7 @@ def listing(call: Call) -> None:
         shown += f"… {left_out} more (--limit {len(found)} shows all)\n" if left_out else ""
         return shown + "".join(
             f"\n⚠ {escape(said)}\n"
-            for said in (*half, *left, *map(_to_finalize, over), *(f"{one} (holdfast doctor)" for one in lost))
+            for said in (*half, *left, *unfinished, *(f"{one} (holdfast doctor)" for one in lost))
         )
 
     more = {name: said for name, said in (("unreadable", lost), ("interrupted", half), ("leftovers", left)) if said}

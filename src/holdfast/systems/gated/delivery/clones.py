@@ -10,7 +10,7 @@ import os
 
 from holdfast import git
 from holdfast.core import lifecycle, remedies
-from holdfast.core.remedy import Remedy, shell
+from holdfast.core.remedy import Remedy, shell, told, typed
 from holdfast.core.state import State
 from holdfast.engine.ports import AHEAD, FORKED, Standing
 from holdfast.errors import HoldfastError, Refused, Trouble
@@ -72,11 +72,16 @@ def left(wired: Wired, state: State) -> str:
         now = remotes.position(repository, str(state.branch)) if repository else None
     except HoldfastError as error:
         return f"git cannot tell what the remote has of {state.branch}: {error.message}"
-    if repository is None or now is None or not now.theirs or not (now.ahead or now.behind):
+    if repository is None or now is None:
+        return ""
+    if not now.theirs and any(step.status == lifecycle.DONE for step in state.progress.values()):
+        push = told((shell("git", "push", "-u", now.remote, state.branch or ""),), wired.scope(state.ulid))
+        return f"{state.branch} is not on {now.remote} yet, so no other clone has what was approved ({push})"
+    if not now.theirs or not (now.ahead or now.behind):
         return ""
     if now.behind:
         refusal = _gone_on(wired, state, repository, now)
-        return f"{refusal.message} ({_told(wired, state, refusal)})"
+        return f"{refusal.message} ({told(refusal.remedies, wired.scope(state.ulid))})"
     many = "1 commit" if now.ahead == 1 else f"{now.ahead} commits"
     again = _typed(wired, state, remedies.go_on(workflow=state.ulid))
     return f"{many} of {state.branch} not pushed to {now.remote} yet ({again} tries again)"
@@ -180,12 +185,4 @@ def _together(state: State, now: Position, files: tuple[str, ...], take: str) ->
 
 
 def _typed(wired: Wired, state: State, remedy: Remedy) -> str:
-    from holdfast.core.remedy import typed
-
     return typed(remedy, wired.scope(state.ulid))
-
-
-def _told(wired: Wired, state: State, refusal: HoldfastError) -> str:
-    from holdfast.core.remedy import told
-
-    return told(refusal.remedies, wired.scope(state.ulid))

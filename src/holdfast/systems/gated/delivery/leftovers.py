@@ -7,6 +7,7 @@ from _collections_abc import Iterator
 
 from holdfast import git
 from holdfast.core import remedies
+from holdfast.core.remedy import shell
 from holdfast.core.state import State
 from holdfast.engine.ports import Entry
 from holdfast.errors import Conflict, HoldfastError
@@ -35,6 +36,8 @@ def found(wired: Wired) -> Iterator[HoldfastError]:
         count = unsent.get((entry.branch or "", entry.id), 0)
         if count and _is_missed(wired, repository, entry):
             yield _not_pushed(entry, count, git_changes.remote(repository, entry.branch or "") or "")
+        if waits := _to_merge(wired, repository, entry):
+            yield waits
         if made.wanted(repository, entry.ulid, ""):
             said = f"{entry.id} is {entry.status}, and that is not committed on {entry.branch} yet"
             yield Conflict("not_committed", said, remedy=remedies.go_on(workflow=entry.ulid))
@@ -85,6 +88,23 @@ def _is_missed(wired: Wired, repository: git.Repository, entry: Entry) -> bool:
         return entry.status == "finalized" or _is_shared(repository, entry.branch or "")
     path = os.path.join(wired.place.base(entry.worktree), journal_copy.name(entry.id))
     return git.head_blob(repository, path, now.theirs) is not None
+
+
+def _to_merge(wired: Wired, repository: git.Repository, entry: Entry) -> Conflict | None:
+    """The end that was pushed beside a protected base, until the base of the remote has it."""
+    now = remotes.position(repository, entry.branch or "") if entry.status == "finalized" else None
+    if now is None or not now.ahead:
+        return None
+    name = f"{handing_over.BRANCHES}{entry.id}"
+    tracking = git_changes.tracking(repository, now.remote, name)
+    path = os.path.join(wired.place.base(entry.worktree), journal_copy.name(entry.id))
+    if not tracking or git_changes.at_ref(repository, tracking) is None:
+        return None
+    if git.head_blob(repository, path, now.theirs) is None:
+        return None
+    said = f"{entry.id} is finalized, and {now.name} does not have that yet: {name} is to be merged there"
+    way = shell("git", "fetch", now.remote, text="merge its pull request, then")
+    return Conflict("end_not_merged", said, remedy=way, facts={"workflow": entry.id, "branch": name, "base": now.name})
 
 
 def _not_pushed(entry: Entry, count: int, remote: str) -> Conflict:
