@@ -28,7 +28,7 @@ class Desk:
         self.root, home = folder / "project", folder / "home"
         self.root.mkdir(parents=True)
         home.mkdir()
-        self._person = {**os.environ, "HOME": str(home)}
+        self._person = {**os.environ, "HOME": str(home), "PAGER": "cat"}
         self._agent = {**self._person, "CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
         self._normal = Normaliser({str(self.root): "<root>", str(home): "<home>", str(folder): "<folder>"})
         self._parts: list[str] = []

@@ -40,6 +40,7 @@ WITHOUT = {
     "adopt": "a document is adopted when its workflow is first named",
     "doctor": "upkeep of the machine, not of the work",
     "clean": "upkeep of the machine, not of the work",
+    "init": "sets up the project and the host that would call the tool",
     "install": "sets up the host that would call the tool",
     "hook": "what a host runs",
     "statusline": "what a host runs",

@@ -237,7 +237,8 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         people = gates.people_unmet(state, path, facts)
         found = people + found if people and people[0].kind == "changed" else found + people
-    return sorted(found, key=lambda one: one.kind == "output")  # `done` names them, once nothing else is missing
+    is_whole = path in facts.hand_ins  # its documents are written first; other outputs are named last, by `done`
+    return sorted(found, key=lambda one: (one.kind == "output") != is_whole)
 
 
 def blocked_above(state: State, path: str) -> str:

@@ -119,6 +119,17 @@ def test_a_branch_that_was_never_pushed_is_named_once_a_person_decided(tmp_path)
     assert "is not on origin yet" not in house.ok("status").out
 
 
+def test_next_says_first_that_the_remote_has_more(here, there):
+    waiting(here, FIRST)
+    there.git("fetch", "-q")
+    for words in ("next", "status"):
+        said = there.ok(words).out
+        assert f"git merge --ff-only origin/{BRANCH}" in said
+        assert "holdfast approve" not in said
+    there.git("merge", "-q", "--ff-only", f"origin/{BRANCH}")
+    assert "holdfast approve" in there.ok("next").out
+
+
 def test_continue_asks_the_remote_first(here, there):
     waiting(here, FIRST)
     error = there.refused("feature", "continue")

@@ -24,11 +24,11 @@ def unsuitable(wired: Wired, state: State) -> HoldfastError | None:
         return wrong
     if here != state.branch:
         return None if is_on_base(wired, state) else wired.branch_mismatch(state)
-    if not state.finished_at or state.finalized:
-        return None
-    from holdfast.systems.gated.delivery import handing_over
+    from holdfast.systems.gated.delivery import clones, handing_over
 
-    return handing_over.merged(wired, repository, state)
+    if not state.finished_at or state.finalized:
+        return clones.outrun(wired, state)
+    return handing_over.merged(wired, repository, state) or clones.outrun(wired, state)
 
 
 def is_on_base(wired: Wired, state: State) -> bool:

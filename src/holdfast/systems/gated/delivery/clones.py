@@ -65,6 +65,13 @@ def decided(before: State | None, after: State) -> bool:
     )
 
 
+def outrun(wired: Wired, state: State) -> HoldfastError | None:
+    """What is refused because the remote, as it was last heard of, has more of the branch than is here."""
+    repository = _shared(wired, state)
+    now = remotes.position(repository, str(state.branch)) if repository else None
+    return _gone_on(wired, state, repository, now) if repository and now and now.behind else None
+
+
 def left(wired: Wired, state: State) -> str:
     """What the remote does not have, or has beside it, as it was last heard of; empty when all is well."""
     repository = _shared(wired, state)
