@@ -1,5 +1,5 @@
 // holdfast: put here by holdfast install
-// Hands opencode's events to Holdfast's hook, which speaks the language of Claude Code's events.
+// Passes opencode's events to Holdfast's hook, in the format of Claude Code's events.
 import { spawn } from "node:child_process"
 
 const HOOK = ["holdfast", "hook"]
@@ -8,13 +8,13 @@ const PLAIN = new Set(["build", "plan"])
 
 const ABSENT = `Holdfast does not guard this session: ${HOOK[0]} cannot be started. Tell the person to install Holdfast.`
 
-// What is said in place of an answer where the hook cannot be started: the session hears it when it begins.
+// The answer if the hook cannot be started: the session gets it when it begins.
 function absent(event) {
   const told = { hookSpecificOutput: { additionalContext: ABSENT } }
   return event.hook_event_name === "SessionStart" ? JSON.stringify(told) : ""
 }
 
-// One event in, the hook's answer out; whatever goes wrong, opencode continues.
+// Sends an event to the hook and returns its answer; after any error, opencode continues.
 function ask(event, cwd) {
   return new Promise((resolve) => {
     let child
@@ -43,14 +43,14 @@ function said(answer) {
 
 export const Holdfast = async ({ client, directory, worktree }) => {
   const folder = directory || worktree || process.cwd()
-  const context = new Map() // what each session was told last; it has to be told with every request
-  const compacted = new Set() // sessions that lost their context and have not been told since
-  const children = new Set() // sessions of subagents: the agent that started them tells them
-  const working = new Set() // sessions that were at work in this process
-  const agents = new Map() // the agent that each session runs as: calls of tools do not say it
+  const context = new Map() // the last context of each session; every request must contain it
+  const compacted = new Set() // sessions that lost their context and have not received it again
+  const children = new Set() // sessions of subagents: the agent that started them informs them
+  const working = new Set() // sessions that were active in this process
+  const agents = new Map() // the agent of each session: tool calls do not name it
   const event = (name, session, more) => ask({ hook_event_name: name, session_id: session ?? "", ...more }, folder)
 
-  // A call as the hook knows it. The agents that a host begins with have no role.
+  // A tool call as the hook reads it. The built-in agents of the host have no role.
   const call = (input, given) => {
     const agent = agents.get(input.sessionID)
     const role = agent && !PLAIN.has(agent) ? { agent_type: agent } : {}
@@ -58,7 +58,7 @@ export const Holdfast = async ({ client, directory, worktree }) => {
   }
 
   return {
-    // There is no event for the end of a session: when the process ends, so do those that worked in it.
+    // There is no event for the end of a session: the sessions of this process end with the process.
     dispose: async () => {
       for (const session of working) await event("SessionEnd", session, { reason: "other" })
     },
@@ -89,7 +89,7 @@ export const Holdfast = async ({ client, directory, worktree }) => {
     },
 
     "tool.execute.before": async (input, output) => {
-      // One server works for all sessions: it has to be told whose call this is.
+      // One server works for all sessions: the call must name its session.
       if (input.tool.startsWith("holdfast_")) output.args = Object.assign(output.args ?? {}, { _session: input.sessionID })
       const asked = { ...call(input, output.args), tool_use_id: input.callID ?? "" }
       const answer = said(await event("PreToolUse", input.sessionID, asked)).hookSpecificOutput
