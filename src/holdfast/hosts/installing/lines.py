@@ -14,7 +14,8 @@ LAUNCHER = "holdfast-hook"
 """The program that comes with Holdfast for settings that many machines share. It is found on the path."""
 _GUARDED = f"command -v {LAUNCHER} >/dev/null && exec {LAUNCHER}; echo '"
 _ABSENT = (
-    f"Holdfast does not guard this session: {LAUNCHER} is not on PATH. Install Holdfast, or add its bin folder to PATH."
+    f"Holdfast does not guard this session: {LAUNCHER} is not on PATH. If it is installed, add its folder to PATH; "
+    "if not, install Holdfast from a checkout: it is on no package index."
 )
 
 
