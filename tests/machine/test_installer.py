@@ -1,4 +1,4 @@
-"""Remedies name the program that installed Holdfast, and never its name on a package index, which is another project's."""
+"""Remedies name the program that installed Holdfast, and never its name on a package index."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ def test_a_status_line_of_one_s_own_stays(room):
     room.write(".claude/settings.json", json.dumps({"statusLine": own}))
     plan = room.install("claude-code")
     assert room.json(".claude/settings.json")["statusLine"] == own
-    assert any("status line of its own" in said for said in plan.said)
+    assert any("already defines a status line; left unchanged" in said for said in plan.said)
     room.uninstall("claude-code")
     assert room.json(".claude/settings.json") == {"statusLine": own}
 
@@ -462,7 +462,7 @@ def test_a_server_of_one_s_own_with_our_name_stays(room, host, name, key, own):
     for _ in range(2):
         plan = room.install(host)
         assert path.read_bytes() == before
-        assert any(f"{name} has a server of its own, which stays" in said for said in plan.said)
+        assert any(f'{name} already defines a server "holdfast"; left unchanged' in said for said in plan.said)
     room.uninstall(host)
     assert path.read_bytes() == before
 
@@ -480,7 +480,7 @@ def test_a_server_of_one_s_own_in_codex_stays(room, rows):
     path = room.write(".codex/config.toml", text)
     plan = room.install("codex")
     assert path.read_text() == text
-    assert any("config.toml has a server of its own, which stays" in said for said in plan.said)
+    assert any('config.toml already defines a server "holdfast"; left unchanged' in said for said in plan.said)
     room.uninstall("codex")
     assert path.read_text() == text
 

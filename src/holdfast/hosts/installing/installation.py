@@ -12,7 +12,7 @@ from holdfast.files.replace import remove, unfinished
 from holdfast.hosts.installing import cards, changes, claude_code, codex, opencode, record
 from holdfast.hosts.installing.changes import Change
 from holdfast.hosts.installing.host import Host
-from holdfast.hosts.installing.parts import Whole
+from holdfast.hosts.installing.parts import Part, Whole
 from holdfast.hosts.installing.record import Kept, Record
 from holdfast.hosts.installing.setting import File, Setting
 from holdfast.plain.digest import digest
@@ -105,6 +105,26 @@ def running(host: str, at: Setting) -> list[tuple[str, list[tuple[str, str]]]]:
     return found
 
 
+def edited(host: str, at: Setting) -> dict[str, list[str]]:
+    """The hooks of ours that somebody changed, by the name of their file."""
+    return _by_file(host, at, lambda part, text, name: part.edited(text, name))
+
+
+def foreign(host: str, at: Setting) -> list[str]:
+    """The files in which another server has our name."""
+    return list(_by_file(host, at, lambda part, text, name: [name] if part.is_foreign(text, name) else []))
+
+
+def _by_file(host: str, at: Setting, found: Callable[[Part, str, str], list[str]]) -> dict[str, list[str]]:
+    listed: dict[str, list[str]] = {}
+    for file in HOSTS[host].files(at):
+        name, text = name_of(file.path, at), _text(file, at)
+        for part in file.parts if text else ():
+            if several := found(part, text, name):
+                listed.setdefault(name, []).extend(several)
+    return listed
+
+
 def name_of(path: str, at: Setting) -> str:
     """A path as people know it: from the project's folder, or from the person's."""
     inside = os.path.join(at.base, "")
@@ -148,7 +168,7 @@ def planned(host: str, at: Setting, data_dir: str, *, is_removal: bool = False, 
         found.append(left)
         if left.kind == "unchanged" and left.before is not None:
             kept[path] = known.files[path]
-    asks = HOSTS[host].asks
+    asks = HOSTS[host].asks or (HOSTS[host].asks_in_project if not at.is_user else "")
     if asks and not is_removal and any(change.kind != "unchanged" for change in found):
         said.append(asks)
     used = [change.path for change in found if change.after is not None]
