@@ -19,7 +19,6 @@ from holdfast.hosts.installing import installation, lines
 from holdfast.hosts.installing.parts import told_of
 from holdfast.hosts.installing.setting import PROJECT, SCOPES, USER, Setting, setting
 from holdfast.machine import installer
-from holdfast.machine.place import read_regular
 from holdfast.plain.plainjson import compact, object_in
 from holdfast.systems.seam.wired import Wired
 from holdfast.upkeep import reach
@@ -27,7 +26,6 @@ from holdfast.upkeep.findings import Finding, broken, ok, warning
 
 HOOK_WITHIN, SERVER_WITHIN = 10, 30
 """Seconds. A server imports a good deal when it starts."""
-LARGEST = 16 << 20
 ANOTHER = "the line belongs to another installation of Holdfast"
 _CLIENT = {"name": "holdfast doctor", "version": "1"}
 _GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT}
@@ -138,7 +136,7 @@ def _typed(scope: str) -> str:
 
 def _unreadable(host: str, at: Setting, data_dir: str, wrong: HoldfastError) -> Iterator[Finding]:
     """What is wrong in files of a host without us is not ours to say."""
-    if not installation.is_known(host, at, data_dir) and not _is_named(host, at):
+    if not installation.is_known(host, at, data_dir) and not installation.is_named(host, at):
         return
     said, path = wrong.message.removesuffix(f"; {UNCHANGED}"), str(wrong.facts.get("path", ""))
     if wrong.code != "broken_file":
@@ -146,12 +144,6 @@ def _unreadable(host: str, at: Setting, data_dir: str, wrong: HoldfastError) -> 
     else:
         way = (f"fix {path}",) if "line" in wrong.facts else wrong.remedies
         yield broken("host", f"{host}: {said}", way, path)
-
-
-def _is_named(host: str, at: Setting) -> bool:
-    """Whether a file of a host speaks of Holdfast, whatever else is in it."""
-    paths = (file.path for file in installation.HOSTS[host].files(at))
-    return any(b"holdfast" in (read_regular(path, LARGEST) or b"") for path in paths)
 
 
 def _tried(wired: Wired, about: str, line: str, at: Setting) -> str:

@@ -15,6 +15,7 @@ from holdfast.hosts.installing.host import Host
 from holdfast.hosts.installing.parts import Part, Whole
 from holdfast.hosts.installing.record import Kept, Record
 from holdfast.hosts.installing.setting import File, Setting
+from holdfast.machine.place import read_regular
 from holdfast.plain.digest import digest
 
 HOSTS: dict[str, Host] = {host.name: host for host in (claude_code.HOST, opencode.HOST, codex.HOST, *cards.HOSTS)}
@@ -86,6 +87,12 @@ def is_there(host: str, at: Setting) -> bool:
         for file in HOSTS[host].files(at)
         for part in file.parts
     )
+
+
+def is_named(host: str, at: Setting) -> bool:
+    """Whether a file of a host speaks of Holdfast, whatever else is in it."""
+    paths = (file.path for file in HOSTS[host].files(at))
+    return any(b"holdfast" in (read_regular(path, changes.LARGEST) or b"") for path in paths)
 
 
 def has_team(host: str, at: Setting) -> bool:
