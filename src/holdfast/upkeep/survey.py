@@ -29,7 +29,7 @@ class Host(Value):
     scopes: tuple[str, ...]
     """Where Holdfast is installed in it; empty for nowhere."""
     wrong: HoldfastError | None = None
-    """What is wrong with a file of its settings, which nothing can be installed in."""
+    """What is wrong with its settings in the project, where nothing can be installed then."""
 
     @property
     def is_open(self) -> bool:
@@ -85,7 +85,7 @@ def _host(wired: Wired, name: str) -> Host:
             if installation.is_there(name, setting(wired.settings, scope, wired.place.worktree, wired.place.root)):
                 scopes.append(scope)
         except HoldfastError as failure:
-            wrong = wrong or failure
+            wrong = failure if scope == PROJECT else wrong
     return Host(name, tuple(scopes), wrong)
 
 

@@ -641,3 +641,12 @@ def test_two_folders_of_a_person_are_two_installations(room, monkeypatch, tmp_pa
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "a"))
     room.uninstall("claude-code", "user")
     assert not (tmp_path / "a").exists()
+
+
+def test_an_edited_hook_line_stays_and_is_told(room):
+    room.install("claude-code")
+    path = room.root / ".claude/settings.json"
+    path.write_text(path.read_text().replace("exec holdfast-hook;", "exec holdfast-hok;"))
+    (said,) = room.install("claude-code").said
+    assert said.startswith(".claude/settings.json: edited hook lines of Holdfast stay as they are: command -v ")
+    assert path.read_text().count("exec holdfast-hok;") == path.read_text().count("exec holdfast-hook;") > 0

@@ -79,11 +79,18 @@ def test_a_broken_settings_file_is_named_and_not_asked_about(bench):
     assert said(bench.agent("init", "--json"))["hosts"] == [
         {"host": "claude-code", "installed": [], "error": ".claude/settings.json:1: unclosed {"}
     ]
-    assert "claude-code (.claude/settings.json:1: unclosed {)" in bench.agent("init").out
+    answer = bench.agent("init")
+    assert "claude-code (.claude/settings.json:1: unclosed {)" in answer.out
+    assert "→ fix .claude/settings.json\n" in answer.out
     answer = bench.person("init")
     assert "[Y/n]" not in answer.out
     assert "✗ claude-code: .claude/settings.json:1: unclosed {" in answer.out
     assert answer.code == 2
+
+
+def test_a_broken_file_of_another_host_does_not_fail_the_one_that_was_named(bench):
+    (bench.root / ".claude/settings.json").write_text("{")
+    assert "codex" in {row["host"] for row in said(bench.agent("init", "codex", "--json"))["hosts"]}
 
 
 def test_a_host_that_is_installed_for_the_person_counts(bench):

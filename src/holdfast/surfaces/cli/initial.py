@@ -32,7 +32,7 @@ def init(call: Call) -> int:
     wanted = named or [one.name for one in seen.hosts if one.is_open]
     may_write, wrote = agreed or call.is_person, list[str]()
     own = [] if seen.is_prepared else [".holdfast", *([_exclude(call)] if seen.is_git else [])]
-    failed = {one.name: one.wrong for one in seen.hosts if one.wrong and may_write and one.name not in wanted}
+    failed = {one.name: one.wrong for one in seen.hosts if one.wrong and may_write and not named}
     asked = [] if agreed or not may_write else list(wanted)
     if may_write:
         wired.require_writable()
@@ -106,6 +106,8 @@ def _ways(call: Call, seen: Survey, *, may_write: bool) -> list[Remedy]:
     if not may_write and (left or not seen.is_prepared):
         parts = ([] if seen.is_prepared else ["make .holdfast"]) + (["install in these hosts"] if left else [])
         found.append(remedies.named("init", {"yes": True}, text=f"to {' and '.join(parts)}"))
+    broken = (str(one.wrong.facts.get("path", "")) for one in seen.hosts if one.wrong and not may_write)
+    found += [Remedy(text=f"fix {path}") for path in broken if path]
     found += [remedies.named("install", {"host": name}) for name in left]
     if seen.documents:
         found.append(remedies.adopt())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.hosts.installing.installation import Plan
     from holdfast.hosts.installing.setting import Setting
 
-_FOLDERS = ("commands", "agents", "skills")
+_FOLDERS = ("commands", "agents", "skills", "workflows", "prompts")
 """Of many files in one of these, only the folder is said."""
 _DONE = {"created": "wrote", "changed": "changed", "removed": "removed"}
 
