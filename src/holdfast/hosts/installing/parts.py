@@ -214,7 +214,7 @@ class StatusLine(Entry):
         return [there["command"]] if self.is_ours(there) else []
 
     def is_foreign(self, text: str, name: str) -> bool:
-        return False  # whoever has another line wants that one
+        return False  # having another line is a choice
 
     def is_ours(self, there: Any) -> bool:
         return lines.is_status(_object(there).get("command"))
