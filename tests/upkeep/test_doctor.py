@@ -11,7 +11,9 @@ import sys
 import pytest
 
 from holdfast.core.commands import Brief
+from holdfast.core.remedy import typed
 from holdfast.errors import Refused
+from holdfast.machine import installer
 from holdfast.upkeep.doctor import Finding, Report, examine, repair
 from tests.stores.contract import forget_last, spoiled
 from tests.trusted import trust_file
@@ -178,7 +180,7 @@ def test_nobody_is_advised_to_cut_an_event_that_only_a_newer_holdfast_knows(site
         file.write(data)
     forget_last(path)
     finding = found(examine(site.open()), "newer_version")
-    assert (finding.level, finding.remedy) == ("broken", "upgrade: pip install --upgrade holdfast")
+    assert (finding.level, finding.remedy) == ("broken", typed(installer.upgrade()))
     repair(site.open("human"))
     with open(path, "rb") as file:
         assert file.read() == data

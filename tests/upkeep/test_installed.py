@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from holdfast.core import remedies
 from holdfast.core.remedy import typed
 from holdfast.hosts.installing import installation, setting
 from holdfast.project.project import open_project
@@ -87,7 +88,7 @@ def test_they_fire_where_nothing_was_started_yet(tmp_path):
 def test_a_line_of_another_installation_is_spoken_of_and_not_run(place, host):
     place.install(host, hook=OLD, status=(*OLD, "statusline"))
     levels = {one.message.rpartition(": ")[2]: one for one in place.findings()}
-    assert levels["what is installed is not all that this version installs"].remedy == f"holdfast install {host}"
+    assert levels["the installation is incomplete or out of date"].remedy == f"holdfast install {host}"
     assert levels["the line belongs to another installation of Holdfast"].level == "warning"
 
 
@@ -123,8 +124,34 @@ def test_a_broken_file_is_a_finding_and_not_the_end(place):
     place.install("claude-code")
     (place.root / ".claude/settings.json").write_text("{")
     (finding,) = place.findings()
-    assert finding.level == "warning"
-    assert ".claude/settings.json:1: " in finding.message
+    assert finding.level == "broken"
+    assert finding.message == "claude-code: .claude/settings.json:1: unclosed {"
+    assert finding.remedy == "fix .claude/settings.json"
+
+
+def test_a_broken_file_that_somebody_else_put_us_into_is_a_finding_too(place):
+    (place.root / ".mcp.json").write_text('{"mcpServers": {"holdfast": {"command": "holdfast"')
+    (place.root / ".codex").mkdir()
+    (place.root / ".codex/hooks.json").write_text('{"hooks": {"Stop": [{"hooks": [{"command": "holdfast-hook"')
+    assert {(one.level, one.path) for one in place.findings()} == {
+        ("broken", ".mcp.json"),
+        ("broken", ".codex/hooks.json"),
+    }
+
+
+def test_a_broken_file_does_not_hide_what_is_found_beside_it(place):
+    """What is asked of the files of codex and of the plugin is about the same files."""
+    folder = os.path.join(place.wired.settings.claude_dir, "plugins")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "installed_plugins.json"), "w") as file:
+        json.dump({"version": 2, "plugins": {"holdfast@holdfast": []}}, file)
+    for host, name in (("claude-code", ".claude/settings.json"), ("codex", ".codex/hooks.json")):
+        place.install(host)
+        (place.root / name).write_text("{")
+    place.install("qwen")
+    found = place.findings()
+    assert {one.level for one in found if one.message.startswith("qwen: ")} == {"ok"}
+    assert [one.level for one in found if not one.message.startswith("qwen: ")] == ["broken", "broken"]
 
 
 def test_a_broken_file_of_a_host_without_us_is_not_ours_to_speak_of(place):
@@ -143,14 +170,102 @@ def test_the_server_is_greeted_and_has_to_answer(place, tmp_path):
     assert installed._serves(place.wired, list(silent)) == "the MCP server does not answer"
 
 
-def test_a_launcher_that_is_not_on_the_path_is_found(place, monkeypatch):
-    place.install("claude-code")
+def test_programs_that_are_not_on_the_path_are_one_finding_whichever_hosts_name_them(place, monkeypatch):
+    for host in HOSTS:
+        place.install(host)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     found = doctor.examine(place.project).findings
-    (hook,) = (one for one in found if ".claude/settings.json" in one.message)
-    assert "holdfast-hook is not on PATH" in hook.message
+    assert [one for one in found if one.code == "host" and one.level != "ok"] == []
     (path,) = (one for one in found if one.code == "path")
+    assert path.message.startswith("holdfast and holdfast-hook are not on PATH, and settings of claude-code, ")
     assert (path.level, path.remedy) == ("warning", f'export PATH="{os.path.dirname(sys.executable)}:$PATH"')
+
+
+def test_one_cause_in_several_hosts_is_one_finding(place):
+    program = place.root / "server.py"
+    program.write_text("raise SystemExit('it broke\\n→ do this')")
+    words = (sys.executable, str(program))
+    looked = installed._Looked(place.wired)
+    at = place.at(server=words)
+    for host in ("codex", "qwen"):
+        assert not looked._works(host, f".{host}", "MCP server", " ".join(words), at, remedies.named("install"))
+    (finding,) = looked.failing()
+    assert finding.message == "codex: .codex, qwen: .qwen: the MCP server does not answer: it broke"
+    assert finding.remedy == "do this"
+
+
+def test_a_missing_package_is_told_once_and_not_for_each_server(place, monkeypatch):
+    for host in ("codex", "qwen"):
+        place.install(host)
+    monkeypatch.setattr(reach, "lacking", lambda: ("mcp",))
+    found = doctor.examine(place.project).findings
+    assert [one.message for one in found if "mcp" in one.message.lower()] == [
+        "the Python package mcp is missing, which Holdfast needs"
+    ]
+    (package,) = (one for one in found if one.code == "package")
+    assert (package.level, typed(package.remedies[0])) == ("broken", f"{sys.executable} -m pip install 'mcp>=2.3,<2.4'")
+
+
+def test_another_server_with_our_name_is_found(place):
+    (place.root / ".mcp.json").write_text(json.dumps({"mcpServers": {"holdfast": {"command": "/x/pages"}}}))
+    place.install("claude-code")
+    (finding,) = (one for one in place.findings() if one.path == ".mcp.json")
+    assert (finding.level, finding.message) == (
+        "warning",
+        'claude-code: .mcp.json defines another MCP server "holdfast": agents there have no tools of Holdfast',
+    )
+    assert finding.remedy == "give that one another name, then: holdfast install claude-code"
+
+
+@pytest.mark.parametrize("server", [{"command": "uvx", "args": ["holdfast", "mcp"]}, {"url": "http://127.0.0.1:1/mcp"}])
+def test_a_server_of_ours_that_somebody_wrote_is_not_another(place, server):
+    (place.root / ".mcp.json").write_text(json.dumps({"mcpServers": {"holdfast": server}}))
+    place.install("claude-code")
+    assert {one.level for one in place.findings()} == {"ok"}
+
+
+def test_an_installation_in_both_scopes_is_noted(place):
+    for scope in ("project", "user"):
+        place.install("claude-code", scope)
+    place.install("codex")
+    (finding,) = _of(place, "scopes")
+    assert finding.message.startswith("claude-code: installed for this project and for you")
+    assert [typed(one) for one in finding.remedies] == [
+        "holdfast uninstall claude-code",
+        "holdfast uninstall claude-code --scope user",
+    ]
+
+
+@pytest.mark.parametrize(("host", "name"), [("claude-code", ".claude/settings.json"), ("cursor", ".cursor/hooks.json")])
+def test_hook_lines_that_somebody_edited_are_named(place, host, name):
+    place.install(host)
+    path = place.root / name
+    path.write_text(path.read_text().replace("exec holdfast-hook;", "exec holdfast-hok;"))
+    place.install(host)
+    (finding,) = (one for one in place.findings() if one.level == "warning")
+    assert finding.message.startswith(f"{host}: {name}: somebody edited hook lines of Holdfast, which may not work: ")
+    assert "exec holdfast-hok;" in finding.message
+    assert finding.remedy == f"remove them from {name}, then: holdfast install {host}"
+
+
+def test_a_program_of_ours_that_somebody_edited_is_named(place):
+    place.install("opencode")
+    path = place.root / ".opencode/plugins/holdfast.js"
+    path.write_text(path.read_text().replace("holdfast-hook", "holdfast-hok"))
+    (finding,) = (one for one in place.findings() if one.level == "warning")
+    assert "holdfast.js: somebody edited hook lines of Holdfast" in finding.message
+
+
+@pytest.mark.parametrize(
+    "line", ["timeout 5 holdfast-hook", "tidy --on holdfast/notes", "echo hold", "nice holdfast hook"]
+)
+def test_a_line_around_ours_and_a_line_of_others_are_not_edited_ones(place, line):
+    place.install("claude-code")
+    path = place.root / ".claude/settings.json"
+    said = json.loads(path.read_text())
+    said["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": line}]})
+    path.write_text(json.dumps(said))
+    assert {one.level for one in place.findings()} == {"ok"}
 
 
 def test_another_holdfast_on_the_path_is_found(place, tmp_path):
@@ -159,7 +274,7 @@ def test_another_holdfast_on_the_path_is_found(place, tmp_path):
     for name in ("holdfast", "holdfast-hook"):
         (other / name).write_text("#!/bin/sh\n")
         (other / name).chmod(0o755)
-    found = reach.on_path(str(other))
+    found = reach.on_path({"holdfast": ["codex"]}, str(other))
     assert (found.level, str(other / "holdfast") in found.message) == ("warning", True)
 
 
@@ -183,12 +298,6 @@ def test_the_plugin_beside_an_installation_is_found(place):
     (finding,) = _of(place, "plugin")
     (way,) = finding.remedies
     assert (finding.level, typed(way)) == ("warning", "holdfast uninstall claude-code")
-
-
-def test_a_missing_package_is_found(monkeypatch):
-    monkeypatch.setattr(reach, "PACKAGES", ("no_such_package",))
-    (finding,) = reach.packages()
-    assert finding.remedy == "pip install --force-reinstall holdfast"
 
 
 def _of(place, code):

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from holdfast.core.remedy import typed
 from holdfast.engine.codec import VERSION
+from holdfast.machine import installer
 from holdfast.stores.journal import Journal
 from tests.losing import RELEASE, SCENES
 from tests.workbench import Bench
@@ -70,7 +72,7 @@ def test_a_line_of_a_newer_version_is_told_by_every_command_and_never_cut(tmp_pa
     for words in COMMANDS:
         error = scene.bench.agent(*words, "-w", scene.ulid, "--json").error
         assert error["code"] == "newer_version", words
-        assert error["remedy"] == "upgrade: pip install --upgrade holdfast"
+        assert error["remedy"] == typed(installer.upgrade())
     for words in (("doctor",), ("doctor", "--repair"), ("list",)):
         answer = scene.bench.agent(*words)
         assert "newer Holdfast" in answer.out + answer.err, words

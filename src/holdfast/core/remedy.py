@@ -23,6 +23,7 @@ WORDS = frozenset(
             "BRANCH",
             "COMMAND",
             "FILE",
+            "HOST",
             "ID",
             "KEY",
             "NAME",

@@ -137,7 +137,7 @@ def _newer(what: str, facts: dict[str, Any]) -> Broken:
     said = f"this journal was written by a newer Holdfast ({what})"
     from holdfast.machine import installer
 
-    return Broken("newer_version", said, remedy=installer.upgrade(text="upgrade"), facts=facts)
+    return Broken("newer_version", said, remedy=installer.upgrade(), facts=facts)
 
 
 def encode_record(record: Record) -> str:

@@ -213,7 +213,10 @@ def _journals(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
             if reading.snapshot:
                 message = f"the snapshot of {reading.state.id} {reading.snapshot}; the journal holds"
                 yield warning("snapshot", message, REPAIR, path)
-    yield ok("journals", f"{good} journal{'s are' if good != 1 else ' is'} whole, every line chained to the one before")
+    if good:
+        yield ok("journals", f"{good} journal{'s are' if good != 1 else ' is'} intact (hash chain verified)")
+    elif not readings:
+        yield ok("journals", "journals: none")
 
 
 def _views(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:

@@ -12,65 +12,138 @@ import time
 from _collections_abc import Iterator
 
 from holdfast.core import remedies
+from holdfast.core.remedy import Remedy
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError
-from holdfast.hosts.installing import installation
-from holdfast.hosts.installing.setting import PROJECT, SCOPES, Setting, setting
+from holdfast.errors import UNCHANGED, HoldfastError
+from holdfast.hosts.installing import installation, lines
+from holdfast.hosts.installing.parts import told_of
+from holdfast.hosts.installing.setting import PROJECT, SCOPES, USER, Setting, setting
+from holdfast.machine import installer
 from holdfast.plain.plainjson import compact, object_in
 from holdfast.systems.seam.wired import Wired
 from holdfast.upkeep import reach
-from holdfast.upkeep.findings import Finding, ok, warning
+from holdfast.upkeep.findings import Finding, broken, ok, warning
 
 HOOK_WITHIN, SERVER_WITHIN = 10, 30
 """Seconds. A server imports a good deal when it starts."""
+ANOTHER = "the line belongs to another installation of Holdfast"
 _CLIENT = {"name": "holdfast doctor", "version": "1"}
 _GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT}
 _HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _GREETING}
 
 
 def hosts(wired: Wired) -> Iterator[Finding]:
-    """One finding for each thing that is installed, and nothing for hosts without us."""
-    tried: dict[str, str] = {}
-    found = list(_every(wired, tried))
+    """What is found of hosts that Holdfast is installed in. Where several suffer from one cause, it is told once."""
+    yield from reach.packages()
+    looked = _Looked(wired)
+    found = list(looked.every())
     yield from found
-    if found:
-        yield from reach.examined(wired, tuple(tried))
+    if found or looked.users:
+        yield from looked.failing()
+        yield from reach.examined(wired, looked.users)
 
 
-def _every(wired: Wired, tried: dict[str, str]) -> Iterator[Finding]:
-    for scope in SCOPES if wired.settings.home else (PROJECT,):
-        whole = setting(wired.settings, scope, wired.place.worktree, wired.place.root)
-        for host in installation.HOSTS:
-            at = whole
-            try:
-                at = whole.replace(team=installation.has_team(host, whole))
-                yield from _host(wired, host, at, tried)
-            except HoldfastError as wrong:  # what is wrong in files without us is not ours to say
-                if installation.is_known(host, at, wired.settings.data_dir):
-                    yield warning("host", f"{host}: {wrong.message}", wrong.remedies)
+class _Looked:
+    """A look at every host. Each line is tried once, whichever files have it."""
 
+    def __init__(self, wired: Wired) -> None:
+        self._wired = wired
+        self._lacking = reach.lacking()
+        self._tried: dict[str, str] = {}
+        self._failed: dict[str, list[tuple[str, str, Remedy]]] = {}
+        """By what is wrong: host, file, and the command that installs there."""
+        self._own: set[str] = set()
+        """What is wrong with lines of this very installation."""
+        self.users: dict[str, list[str]] = {}
+        """The programs that settings name, each with the hosts."""
 
-def _host(wired: Wired, host: str, at: Setting, tried: dict[str, str]) -> Iterator[Finding]:
-    again = remedies.named("install", {"host": host, "scope": "user" if at.is_user else ""})
-    for path in installation.leftovers(host, at):
-        name = installation.name_of(path, at)
-        yield warning("host", f"{host}: {name} was left by an installation that was killed", again, name)
-    if not installation.is_there(host, at):
-        return
-    if installation.planned(host, at, wired.settings.data_dir).is_needed:
-        yield warning("host", f"{host}: what is installed is not all that this version installs", again)
-    for path, listed in installation.running(host, at):
-        name = installation.name_of(path, at)
-        for about, line in listed:
-            if about == "status line":
+    def every(self) -> Iterator[Finding]:
+        wired, there = self._wired, dict[str, list[str]]()
+        for scope in SCOPES if wired.settings.home else (PROJECT,):
+            whole = setting(wired.settings, scope, wired.place.worktree, wired.place.root)
+            for host in installation.HOSTS:
+                at = whole
+                try:
+                    at = whole.replace(team=installation.has_team(host, whole))
+                    yield from self._host(host, at)
+                    if installation.is_there(host, at):
+                        there.setdefault(host, []).append(scope)
+                except HoldfastError as wrong:
+                    yield from _unreadable(host, at, wired.settings.data_dir, wrong)
+        for host, scopes in there.items():
+            if len(scopes) > 1:
+                said = f"{host}: installed for this project and for you, so each hook runs twice; one scope is enough"
+                either = (remedies.named("uninstall", {"host": host, "scope": _typed(one)}) for one in scopes)
+                yield warning("scopes", said, tuple(either))
+
+    def _host(self, host: str, at: Setting) -> Iterator[Finding]:
+        again = remedies.named("install", {"host": host, "scope": _typed(at.scope)})
+        for path in installation.leftovers(host, at):
+            name = installation.name_of(path, at)
+            yield warning("host", f"{host}: {name} was left by an installation that was killed", again, name)
+        if not installation.is_there(host, at):
+            return
+        plan = installation.planned(host, at, self._wired.settings.data_dir)
+        if plan.is_needed:
+            yield warning("host", f"{host}: the installation is incomplete or out of date", again)
+        outdated = {plan.shown[change.path] for change in plan.changes if change.kind != "unchanged"}
+        for name, changed in installation.edited(host, at).items():
+            if changed[0].endswith(" itself") and name in outdated:
                 continue
-            if line not in tried:
-                tried[line] = _tried(wired, about, line, at)
-            if tried[line]:
-                yield warning("host", f"{host}: {name}: {tried[line]}", again, name)
-            else:
-                does = "the MCP server answers" if about == "MCP server" else "hooks fire"
-                yield ok("host", f"{host}: {name}: {does}", name)
+            said = f"{host}: {name}: somebody edited hook lines of Holdfast, which may not work: {told_of(changed)}"
+            yield warning("host", said, again.replace(text=f"remove them from {name}, then"), name)
+        for name in installation.foreign(host, at):
+            said = f'{host}: {name} defines another MCP server "holdfast": agents there have no tools of Holdfast'
+            yield warning("host", said, again.replace(text="give that one another name, then"), name)
+        for path, listed in installation.running(host, at):
+            name = installation.name_of(path, at)
+            for about, line in listed:
+                if about == "status line":
+                    continue
+                if self._works(host, name, about, line, at, again):
+                    does = "the MCP server answers" if about == "MCP server" else "hooks fire"
+                    yield ok("host", f"{host}: {name}: {does}", name)
+
+    def _works(self, host: str, name: str, about: str, line: str, at: Setting, again: Remedy) -> bool:
+        """Whether a line does what it is there for; it is not tried where the reason is known already."""
+        program = lines.program_of(line)
+        if program:
+            self.users.setdefault(program, []).append(host)
+        if (program and not reach.has(program)) or (about == "MCP server" and "mcp" in self._lacking):
+            return False
+        if line not in self._tried:
+            self._tried[line] = _tried(self._wired, about, line, at)
+        wrong = self._tried[line]
+        if wrong:
+            self._failed.setdefault(wrong, []).append((host, name, again))
+            if wrong != ANOTHER:
+                self._own.add(wrong)
+        return not wrong
+
+    def failing(self) -> Iterator[Finding]:
+        for wrong, where in self._failed.items():
+            places = ", ".join(f"{host}: {name}" for host, name, _ in where)
+            said, _, way = wrong.partition("→")
+            known = tuple(dict.fromkeys(str(again) for *_, again in where))
+            ways = (way.strip() or installer.again(),) if wrong in self._own else known
+            yield warning("host", f"{places}: {said.strip()}", ways, where[0][1])
+
+
+def _typed(scope: str) -> str:
+    """The scope as it has to be typed: that of a project goes without saying."""
+    return scope if scope == USER else ""
+
+
+def _unreadable(host: str, at: Setting, data_dir: str, wrong: HoldfastError) -> Iterator[Finding]:
+    """What is wrong in files of a host without us is not ours to say."""
+    if not installation.is_known(host, at, data_dir) and not installation.is_named(host, at):
+        return
+    said, path = wrong.message.removesuffix(f"; {UNCHANGED}"), str(wrong.facts.get("path", ""))
+    if wrong.code != "broken_file":
+        yield warning("host", f"{host}: {said}", wrong.remedies, path)
+    else:
+        way = (f"fix {path}",) if "line" in wrong.facts else wrong.remedies
+        yield broken("host", f"{host}: {said}", way, path)
 
 
 def _tried(wired: Wired, about: str, line: str, at: Setting) -> str:
@@ -78,7 +151,7 @@ def _tried(wired: Wired, about: str, line: str, at: Setting) -> str:
     own = shlex.join(at.server) if about == "MCP server" else at.hook_line
     typed = "holdfast mcp" if about == "MCP server" else "holdfast hook"
     if line not in (own, typed):
-        return "the line belongs to another installation of Holdfast"
+        return ANOTHER
     words = ["/bin/sh", "-c", line if "&&" in line else f"exec {line}"]
     return _serves(wired, words) if about == "MCP server" else _fires(wired, words)
 
@@ -119,7 +192,7 @@ def _serves(wired: Wired, words: list[str]) -> str:
     server = answer.get("result", {}).get("serverInfo", {}) if isinstance(answer.get("result"), dict) else {}
     if server.get("name") == "holdfast":
         return ""
-    return "the MCP server does not answer" + (f": {said[-200:]}" if said else "")
+    return "the MCP server does not answer" + (f": {said[-400:]}" if said else "")
 
 
 def _answered(process: Any) -> dict[str, Any]:

@@ -4,56 +4,72 @@ from __future__ import annotations
 
 import os
 import sys
-from _collections_abc import Iterator
+from _collections_abc import Iterator, Mapping, Sequence
 
 from holdfast.core import remedies
 from holdfast.core.value import Any
+from holdfast.errors import HoldfastError
 from holdfast.hosts.installing import codex, installation, lines
 from holdfast.hosts.installing.setting import PROJECT, USER, setting
 from holdfast.machine import installer
 from holdfast.machine.place import read_regular
 from holdfast.plain.plainjson import object_in
 from holdfast.systems.seam.wired import Wired
-from holdfast.upkeep.findings import Finding, ok, warning
+from holdfast.upkeep.findings import Finding, broken, ok, warning
 
 LARGEST = 16 << 20
-PACKAGES = ("markdown_it", "mcp")
-"""What Holdfast imports of others."""
 PLUGIN = "holdfast@holdfast"
 
 
-def examined(wired: Wired, called: tuple[str, ...]) -> Iterator[Finding]:
-    """`called` are the lines that settings of hosts name."""
-    yield from packages()
-    if any(line.startswith("holdfast") or lines.LAUNCHER in line for line in called):
-        yield on_path()
+def examined(wired: Wired, users: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
+    """`users` are the programs that settings name, each with the hosts."""
+    if users:
+        yield on_path(users)
     yield from _trusted_by_codex(wired)
     yield from _plugin(wired)
 
 
-def packages() -> Iterator[Finding]:
+def lacking() -> tuple[str, ...]:
+    """The packages that Holdfast imports of others and that are not there."""
     from importlib.util import find_spec
 
-    for name in PACKAGES:
-        if find_spec(name) is None:
-            said = f"the Python package {name} is missing, which Holdfast needs"
-            yield warning("package", said, installer.again())
+    return tuple(name for name in installer.NEEDED if find_spec(name) is None)
 
 
-def on_path(path: str | None = None) -> Finding:
+def packages() -> Iterator[Finding]:
+    for name in lacking():
+        wrong = installer.absent(name)
+        yield broken("package", wrong.message, wrong.remedies)
+
+
+def has(program: str) -> bool:
+    from shutil import which
+
+    return which(program) is not None
+
+
+def on_path(users: Mapping[str, Sequence[str]], path: str | None = None) -> Finding:
     """Whether `holdfast` and its launcher are found on the path, and are those of this installation."""
     from shutil import which
 
     folder = os.path.dirname(sys.executable)
-    for name in ("holdfast", lines.LAUNCHER):
-        found, own = which(name, path=path), os.path.join(folder, name)
-        if found is None:
-            said = f"{name} is not on PATH, and settings of agent hosts name it"
-            return warning("path", said, installer.reach(folder))
-        if os.path.exists(own) and not os.path.samefile(found, own):
-            said = f"{name} on PATH is {found}, of another installation; this one is {own}"
+    hosts = ", ".join(dict.fromkeys(host for named in users.values() for host in named))
+    found = {name: which(name, path=path) for name in lines.PROGRAMS}
+    absent = [name for name in found if found[name] is None and name in users]
+    if absent:
+        verb = "is" if len(absent) == 1 else "are"
+        said = f"{' and '.join(absent)} {verb} not on PATH, and settings of {hosts} name {_it(absent)}"
+        return warning("path", said, installer.reach(folder))
+    for name, there in found.items():
+        own = os.path.join(folder, name)
+        if there is not None and os.path.exists(own) and not os.path.samefile(there, own):
+            said = f"{name} on PATH is {there}, of another installation; this one is {own}"
             return warning("path", said, installer.reach(folder))
     return ok("path", "holdfast on PATH is this installation")
+
+
+def _it(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"
 
 
 def _trusted_by_codex(wired: Wired) -> Iterator[Finding]:
@@ -63,8 +79,11 @@ def _trusted_by_codex(wired: Wired) -> Iterator[Finding]:
     for scope in (PROJECT, USER) if wired.settings.home else (PROJECT,):
         at = setting(wired.settings, scope, wired.place.worktree, wired.place.root)
         hooks = codex.files(at)[0].path
-        if not any(path == hooks for path, _ in installation.running(codex.NAME, at)):
-            continue
+        try:
+            if not any(path == hooks for path, _ in installation.running(codex.NAME, at)):
+                continue
+        except HoldfastError:
+            continue  # which is said of the file itself
         own = read_regular(os.path.join(at.codex, "config.toml"), LARGEST) or b""
         try:
             said: Any = tomllib.loads(own.decode("utf-8", "replace")).get("hooks", {})
@@ -87,7 +106,11 @@ def _plugin(wired: Wired) -> Iterator[Finding]:
     scopes = (PROJECT, USER) if settings.home else (PROJECT,)
     for scope in scopes:
         at = setting(settings, scope, wired.place.worktree, wired.place.root)
-        if installation.is_there("claude-code", at):
+        try:
+            is_there = installation.is_there("claude-code", at)
+        except HoldfastError:
+            continue
+        if is_there:
             named = remedies.named("uninstall", {"host": "claude-code", "scope": scope if scope == USER else ""})
             said = "claude-code: the plugin is installed beside the hooks of holdfast install: every hook runs twice"
             yield warning("plugin", said, named)

@@ -224,11 +224,11 @@ def excluded(wired: Wired, systems: list[str]) -> Iterator[Finding]:
         yield warning("exclude", f"git cannot be told which files are not for it: {wrong}", told, path)
         return
     if absent:
-        message = f"stash -u and clean -fd of git take {', '.join(absent)}: {path} does not name them"
+        message = f"git stash -u and git clean -fd take {', '.join(absent)}: {path} does not list them"
         yield warning("exclude", message, remedies.doctor(repair=True), path)
     else:
-        named = ", ".join(line for line in wanted if not line.startswith("!"))
-        yield ok("exclude", f"stash -u and clean -fd of git pass by {named}", path)
+        named = ", ".join(line.strip("/").removesuffix("/*") for line in wanted if not line.startswith("!"))
+        yield ok("exclude", f"git stash -u and git clean -fd leave {named} alone", path)
 
 
 def git(wired: Wired) -> Finding:

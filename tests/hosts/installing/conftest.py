@@ -57,9 +57,9 @@ class Room:
         assert "Traceback" not in err
         return json.loads(out) if "--json" in words else out + err
 
-    def person(self, *words):
-        """At a terminal, where Enter answers every question."""
-        answer = Bench(self.root).person(*words)
+    def person(self, *words, says=None):
+        """At a terminal, where Enter answers every question that `says` does not."""
+        answer = Bench(self.root).person(*words, says=says)
         assert answer.code == 0, answer
         return answer.out
 

@@ -112,3 +112,10 @@ def test_a_person_s_folders_are_where_the_variables_of_the_hosts_say(room, monke
     monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path))
     room.install("gemini", "user")
     assert (tmp_path / ".gemini/settings.json").exists()
+
+
+def test_what_cline_cannot_do_for_a_project_is_said_there_and_not_where_it_was_done(room):
+    assert room.install("cline").said == (
+        "Cline supports MCP servers only in user scope: holdfast install cline --scope user",
+    )
+    assert room.install("cline", "user").said == ()

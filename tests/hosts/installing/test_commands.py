@@ -10,6 +10,7 @@ import tomllib
 import pytest
 
 from tests.hosts.installing.conftest import tree
+from tests.workbench import Bench
 
 
 @pytest.fixture(autouse=True)
@@ -51,10 +52,55 @@ def test_without_a_name_all_of_it_is_taken_out(room):
     before = tree(room.root)
     for host in ("claude-code", "opencode", "codex"):
         room.holdfast("install", host)
-    said = room.person("uninstall")
+    said = room.person("uninstall", says="y")
     assert said.count("removed") == 3
     assert tree(room.root) == before
-    assert "none of 10 hosts: it is not there" in room.person("uninstall")
+    said = room.person("uninstall")
+    assert "Holdfast is not installed in any agent host for this project" in said
+    assert "Remove" not in said
+
+
+def test_before_all_of_it_is_taken_out_it_is_shown_and_enter_is_a_no(room):
+    for host in ("codex", "cursor"):
+        room.holdfast("install", host)
+    before = tree(room.root)
+    answer = Bench(room.root).person("uninstall")
+    assert answer.code == 1
+    assert "codex: .codex/hooks.json, .codex/config.toml, AGENTS.md" in answer.out
+    assert "cursor: .cursor/" in answer.out
+    assert "claude-code" not in answer.out
+    assert "Remove Holdfast from all of these? [y/N]" in answer.out
+    assert tree(room.root) == before
+
+
+def test_a_host_that_is_named_is_named_in_the_question(room):
+    room.holdfast("install", "codex")
+    assert "Remove Holdfast from codex? [Y/n]" in room.person("uninstall", "codex")
+
+
+def test_what_cannot_be_read_and_is_not_ours_is_not_asked_about(room):
+    room.write(".codex/config.toml", "a = ")
+    assert "Holdfast is not installed in any agent host" in room.person("uninstall")
+
+
+@pytest.mark.parametrize(
+    ("typed", "close"),
+    [("claude", "claude-code"), ("Codex", "codex"), ("copilto", "copilot"), ("claude_code", "claude-code")],
+)
+@pytest.mark.parametrize("command", ["install", "init"])
+def test_a_name_that_is_nearly_a_host_s_is_told_the_right_one(room, command, typed, close):
+    error = room.holdfast(command, typed, "--json", code=2)["error"]
+    assert error["message"] == f"there is no agent host '{typed}', did you mean {close}?"
+    assert error["remedy"] == f"holdfast {command} {close}"
+
+
+def test_a_name_that_is_like_no_host_s_is_told_all_of_them(room):
+    error = room.holdfast("install", "vim", "--json", code=2)["error"]
+    assert error["message"].startswith("there is no agent host 'vim'; known are claude-code, opencode, codex, ")
+    assert error["remedy"] == "holdfast install HOST"
+    none = room.holdfast("install", "--json", code=4)["error"]
+    assert none["message"].startswith("no agent host was found here; known are claude-code, ")
+    assert none["remedy"] == "name one: holdfast install HOST"
 
 
 def test_the_answer_says_what_became_of_each_file(room):
@@ -123,7 +169,7 @@ def test_two_hosts_with_a_file_in_common_are_shown_and_removed_as_one(room):
     assert shown.count("--- a/AGENTS.md") == 1
     room.person("uninstall", "codex")
     assert "This project uses Holdfast" in (room.root / "AGENTS.md").read_text()
-    room.person("uninstall")
+    room.person("uninstall", says="y")
     assert tree(room.root) == before
 
 

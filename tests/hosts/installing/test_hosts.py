@@ -229,7 +229,7 @@ def test_a_status_line_of_one_s_own_stays(room):
     room.write(".claude/settings.json", json.dumps({"statusLine": own}))
     plan = room.install("claude-code")
     assert room.json(".claude/settings.json")["statusLine"] == own
-    assert any("status line of its own" in said for said in plan.said)
+    assert any("already defines a status line; left unchanged" in said for said in plan.said)
     room.uninstall("claude-code")
     assert room.json(".claude/settings.json") == {"statusLine": own}
 
@@ -462,7 +462,7 @@ def test_a_server_of_one_s_own_with_our_name_stays(room, host, name, key, own):
     for _ in range(2):
         plan = room.install(host)
         assert path.read_bytes() == before
-        assert any(f"{name} has a server of its own, which stays" in said for said in plan.said)
+        assert any(f'{name} already defines a server "holdfast"; left unchanged' in said for said in plan.said)
     room.uninstall(host)
     assert path.read_bytes() == before
 
@@ -480,7 +480,7 @@ def test_a_server_of_one_s_own_in_codex_stays(room, rows):
     path = room.write(".codex/config.toml", text)
     plan = room.install("codex")
     assert path.read_text() == text
-    assert any("config.toml has a server of its own, which stays" in said for said in plan.said)
+    assert any('config.toml already defines a server "holdfast"; left unchanged' in said for said in plan.said)
     room.uninstall("codex")
     assert path.read_text() == text
 
@@ -641,3 +641,12 @@ def test_two_folders_of_a_person_are_two_installations(room, monkeypatch, tmp_pa
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "a"))
     room.uninstall("claude-code", "user")
     assert not (tmp_path / "a").exists()
+
+
+def test_an_edited_hook_line_stays_and_is_told(room):
+    room.install("claude-code")
+    path = room.root / ".claude/settings.json"
+    path.write_text(path.read_text().replace("exec holdfast-hook;", "exec holdfast-hok;"))
+    (said,) = room.install("claude-code").said
+    assert said.startswith(".claude/settings.json: edited hook lines of Holdfast stay as they are: command -v ")
+    assert path.read_text().count("exec holdfast-hok;") == path.read_text().count("exec holdfast-hook;") > 0

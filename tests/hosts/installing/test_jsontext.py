@@ -98,14 +98,14 @@ def test_a_broken_file_is_named_with_the_line(text, line):
 
 
 def test_a_comment_that_does_not_end_is_a_mistake():
-    with pytest.raises(UsageError, match=r"f:2: this comment does not end"):
+    with pytest.raises(UsageError, match=r"f:2: unclosed comment"):
         Document("{}\n/* ", "f", comments=True)
 
 
 def test_what_has_another_shape_is_not_written_over():
-    with pytest.raises(UsageError, match=r"f:2: hooks is no object"):
+    with pytest.raises(UsageError, match=r"f:2: hooks must be an object"):
         Document('{\n"hooks": []}', "f").put(("hooks", "Stop"), [])
-    with pytest.raises(UsageError, match=r"f:1: hooks is no list"):
+    with pytest.raises(UsageError, match=r"f:1: hooks must be a list"):
         Document('{"hooks": {}}', "f").append(("hooks",), 1)
 
 

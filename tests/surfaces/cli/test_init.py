@@ -55,10 +55,65 @@ def test_with_yes_it_says_what_it_wrote_and_the_second_time_there_is_nothing_to_
 
 
 def test_a_person_is_asked_about_each_host(bench):
+    for name in ("a-long-name-of-a-feature", "another-long-name-of-a-feature", "one-more-name"):
+        (bench.root / f"features/{name}.md").write_text("# Feature: One\n## Tasks\n- [ ] Do it\n")
     answer = bench.person("init")
     assert answer.code == 0, answer
     assert "Install Holdfast in claude-code, for this project?" in answer.out
+    assert answer.out.index("this writes:   .holdfast, .git/info/exclude") < answer.out.index("[Y/n]")
+    assert answer.out.count("agent hosts:") == 1
+    assert [line for line in answer.out.splitlines() if len(line) > 80 and " " in line.strip(" ,")] == []
     assert (bench.root / ".mcp.json").exists()
+
+
+def test_a_no_to_every_host_leaves_what_was_announced(bench):
+    answer = bench.person("init", says="n")
+    assert answer.code == 0, answer
+    assert not (bench.root / ".mcp.json").exists()
+    assert (bench.root / ".holdfast").is_dir()
+    assert "→ holdfast install claude-code" in answer.out
+
+
+def test_a_broken_settings_file_is_named_and_not_asked_about(bench):
+    (bench.root / ".claude/settings.json").write_text("{")
+    assert said(bench.agent("init", "--json"))["hosts"] == [
+        {"host": "claude-code", "installed": [], "error": ".claude/settings.json:1: unclosed {"}
+    ]
+    answer = bench.agent("init")
+    assert "claude-code (.claude/settings.json:1: unclosed {)" in answer.out
+    assert "→ fix .claude/settings.json\n" in answer.out
+    answer = bench.person("init")
+    assert "[Y/n]" not in answer.out
+    assert "✗ claude-code: .claude/settings.json:1: unclosed {" in answer.out
+    assert answer.code == 2
+
+
+def test_a_broken_file_of_another_host_does_not_fail_the_one_that_was_named(bench):
+    (bench.root / ".claude/settings.json").write_text("{")
+    assert "codex" in {row["host"] for row in said(bench.agent("init", "codex", "--json"))["hosts"]}
+
+
+def test_a_host_that_is_installed_for_the_person_counts(bench):
+    (bench.root / ".claude").rmdir()
+    bench.ok("install", "codex", "--scope", "user")
+    found = said(bench.agent("init", "--json"))
+    assert found["hosts"] == [{"host": "codex", "installed": ["user"]}]
+    assert "codex (installed for you)" in bench.agent("init").out
+
+
+def test_task_documents_are_something_to_start_from(bench):
+    (bench.root / "features/one.md").unlink()
+    (bench.root / "README.md").write_text("# A project\n\n## Tasks\n- [ ] Write this\n")
+    bench.ok("workflows", "new", "big", "--task-document")
+    found = said(bench.agent("init", "--json"))
+    assert found["starts"] == ["big.md"]
+    assert "holdfast start orchestrate big.md" in found["next"]
+
+
+def test_in_an_empty_folder_only_what_it_makes_is_offered(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    found = said(Bench(tmp_path / "empty").agent("init", "--json"))
+    assert found["next"][0] == "to make .holdfast: holdfast init --yes"
 
 
 def test_in_a_worktree_the_list_of_the_clone_is_used(bench, tmp_path):

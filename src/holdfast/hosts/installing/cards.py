@@ -92,6 +92,7 @@ class Card(Value):
     """How a command is written down, by its name and text."""
     ending: str = ".md"
     asks: str = ""
+    asks_in_project: str = ""
 
 
 def _in_milliseconds(line: str, events: Mapping[str, str]) -> Part:
@@ -183,7 +184,7 @@ CARDS = (
         served={"disabled": False},
         heading="",
         command=_plain,
-        asks="Cline has MCP servers for a person only: holdfast install cline --scope user",
+        asks_in_project="Cline supports MCP servers only in user scope: holdfast install cline --scope user",
     ),
     Card(
         "amp",
@@ -258,7 +259,14 @@ def _rules(card: Card) -> Part:
 
 
 def _host(card: Card) -> Host:
-    return Host(card.name, card.program, lambda at: files(card, at), lambda at: traces(card, at), card.asks)
+    return Host(
+        card.name,
+        card.program,
+        lambda at: files(card, at),
+        lambda at: traces(card, at),
+        card.asks,
+        card.asks_in_project,
+    )
 
 
 HOSTS = [_host(card) for card in CARDS]

@@ -69,7 +69,7 @@ def text_of(data: bytes, name: str) -> str:
     try:
         return data.removeprefix(_BOM).decode()
     except UnicodeDecodeError as wrong:
-        raise broken(name, data.count(b"\n", 0, wrong.start) + 1, "this is not UTF-8") from None
+        raise broken(name, data.count(b"\n", 0, wrong.start) + 1, "invalid UTF-8") from None
 
 
 def bytes_of(text: str, before: bytes | None) -> bytes:

@@ -12,7 +12,7 @@ from holdfast.hosts.installing.setting import File, Setting
 
 NAME = "codex"
 EVENTS = dict.fromkeys(claude_code.EVENTS, "")
-ASKS = "Codex skips new hooks, without a word, until a person trusts them: start codex here and look at /hooks"
+ASKS = "Codex ignores new hooks silently until a person trusts them: start codex here and look at /hooks"
 
 
 def files(at: Setting) -> list[File]:

@@ -16,3 +16,5 @@ class Host(Value):
     """What a person or project has that works with it: of a person, the folder that the host keeps for them."""
     asks: str = ""
     """What a person still has to do in the host."""
+    asks_in_project: str = ""
+    """The same where Holdfast is installed for a project alone."""

@@ -12,9 +12,10 @@ from holdfast.files.replace import remove, unfinished
 from holdfast.hosts.installing import cards, changes, claude_code, codex, opencode, record
 from holdfast.hosts.installing.changes import Change
 from holdfast.hosts.installing.host import Host
-from holdfast.hosts.installing.parts import Whole
+from holdfast.hosts.installing.parts import Part, Whole
 from holdfast.hosts.installing.record import Kept, Record
 from holdfast.hosts.installing.setting import File, Setting
+from holdfast.machine.place import read_regular
 from holdfast.plain.digest import digest
 
 HOSTS: dict[str, Host] = {host.name: host for host in (claude_code.HOST, opencode.HOST, codex.HOST, *cards.HOSTS)}
@@ -88,6 +89,12 @@ def is_there(host: str, at: Setting) -> bool:
     )
 
 
+def is_named(host: str, at: Setting) -> bool:
+    """Whether a file of a host speaks of Holdfast, whatever else is in it."""
+    paths = (file.path for file in HOSTS[host].files(at))
+    return any(b"holdfast" in (read_regular(path, changes.LARGEST) or b"") for path in paths)
+
+
 def has_team(host: str, at: Setting) -> bool:
     """Whether agents of the team are there: an installation may be without them."""
     others = {file.path for file in HOSTS[host].files(at.replace(team=False))}
@@ -103,6 +110,26 @@ def running(host: str, at: Setting) -> list[tuple[str, list[tuple[str, str]]]]:
         if text and listed:
             found.append((file.path, listed))
     return found
+
+
+def edited(host: str, at: Setting) -> dict[str, list[str]]:
+    """The hooks of ours that somebody changed, by the name of their file."""
+    return _by_file(host, at, lambda part, text, name: part.edited(text, name))
+
+
+def foreign(host: str, at: Setting) -> list[str]:
+    """The files in which another server has our name."""
+    return list(_by_file(host, at, lambda part, text, name: [name] if part.is_foreign(text, name) else []))
+
+
+def _by_file(host: str, at: Setting, found: Callable[[Part, str, str], list[str]]) -> dict[str, list[str]]:
+    listed: dict[str, list[str]] = {}
+    for file in HOSTS[host].files(at):
+        name, text = name_of(file.path, at), _text(file, at)
+        for part in file.parts if text else ():
+            if several := found(part, text, name):
+                listed.setdefault(name, []).extend(several)
+    return listed
 
 
 def name_of(path: str, at: Setting) -> str:
@@ -148,7 +175,7 @@ def planned(host: str, at: Setting, data_dir: str, *, is_removal: bool = False, 
         found.append(left)
         if left.kind == "unchanged" and left.before is not None:
             kept[path] = known.files[path]
-    asks = HOSTS[host].asks
+    asks = HOSTS[host].asks or (HOSTS[host].asks_in_project if not at.is_user else "")
     if asks and not is_removal and any(change.kind != "unchanged" for change in found):
         said.append(asks)
     used = [change.path for change in found if change.after is not None]

@@ -66,7 +66,7 @@ class Document:
             kind = "[" if isinstance(key, int) else "{"
             if node.kind != kind:
                 where = ".".join(map(str, path[:at])) or "the file"
-                raise self.mistake(node.start, f"{where} is no {'list' if kind == '[' else 'object'}")
+                raise self.mistake(node.start, f"{where} must be {'a list' if kind == '[' else 'an object'}")
             there = node.child(key)
             if there is None:
                 for inner in reversed(path[at + 1 :]):
@@ -83,7 +83,7 @@ class Document:
         if node is None:
             return self.put(path, [value])
         if node.kind != "[":
-            raise self.mistake(node.start, f"{'.'.join(map(str, path))} is no list")
+            raise self.mistake(node.start, f"{'.'.join(map(str, path))} must be a list")
         return self._inserted(node, None, value)
 
     def take(self, path: tuple[str | int, ...]) -> Document:
@@ -178,13 +178,13 @@ class _Reader:
         node = self._node(0)
         self._skip()
         if self._at < len(self._text):
-            raise self._document.mistake(self._at, "something is behind the end of the JSON")
+            raise self._document.mistake(self._at, "there is more text after the end of the JSON")
         return node
 
     def _node(self, depth: int) -> Node:
         opener = self._text[self._at : self._at + 1]
         if depth > DEEPEST:
-            raise self._document.mistake(self._at, "it is nested too deeply")
+            raise self._document.mistake(self._at, "the nesting is too deep")
         node = Node(opener, self._at)
         if opener in _CLOSERS:
             self._at += 1
@@ -195,7 +195,7 @@ class _Reader:
             try:
                 node.value, self._at = scan(self._text, self._at)
             except (ValueError, RecursionError):
-                raise self._document.mistake(self._at, "this is not JSON") from None
+                raise self._document.mistake(self._at, "invalid JSON") from None
         node.end = self._at
         return node
 
@@ -210,24 +210,24 @@ class _Reader:
                 self._at += 1
                 return
             if not found:
-                raise self._document.mistake(node.start, f"the {closer} of this is missing")
+                raise self._document.mistake(node.start, f"unclosed {node.kind}")
             if is_due:
                 yield
             elif found == ",":
                 node.commas.append(self._at)
                 self._at += 1
             else:
-                raise self._document.mistake(self._at, "a comma is missing")
+                raise self._document.mistake(self._at, "missing comma")
 
     def _child(self, node: Node, depth: int) -> None:
         start = self._at
         if node.kind == "{":
             key = self._node(depth + 1)
             if not isinstance(key.value, str):
-                raise self._document.mistake(start, "a key is not a text in quotes")
+                raise self._document.mistake(start, "a key must be a string in double quotes")
             self._skip()
             if self._text[self._at : self._at + 1] != ":":
-                raise self._document.mistake(self._at, f"the : behind {key.value[:40]!r} is missing")
+                raise self._document.mistake(self._at, f"missing : after {key.value[:40]!r}")
             self._at += 1
             self._skip()
             node.keys.append(key.value)
@@ -251,7 +251,7 @@ class _Reader:
             elif self._document.comments and text.startswith("/*", self._at):
                 end = text.find("*/", self._at + 2)
                 if end < 0:
-                    raise self._document.mistake(self._at, "this comment does not end")
+                    raise self._document.mistake(self._at, "unclosed comment")
                 self._at = end + 2
             else:
                 return

@@ -13,8 +13,11 @@ _TOOLSET = "--toolset"
 LAUNCHER = "holdfast-hook"
 """The program that comes with Holdfast for settings that many machines share. It is found on the path."""
 _GUARDED = f"command -v {LAUNCHER} >/dev/null && exec {LAUNCHER}; echo '"
+_OURS = "Holdfast does not guard this session"
+PROGRAMS = ("holdfast", LAUNCHER)
 _ABSENT = (
-    f"Holdfast does not guard this session: {LAUNCHER} is not on PATH. Install Holdfast, or add its bin folder to PATH."
+    f"{_OURS}: {LAUNCHER} is not on PATH. If it is installed, add its folder to PATH; "
+    "if not, install Holdfast from a checkout: it is on no package index."
 )
 
 
@@ -73,6 +76,36 @@ def is_server(words: list[str]) -> bool:
 def is_typed(command: object) -> bool:
     """`holdfast hook`, which somebody wrote by hand: it works on every machine."""
     return _words(command)[:1] == ["holdfast"]
+
+
+def is_edited(command: object) -> bool:
+    """Whether a line was ours until somebody changed it, or has a name in it that is nearly that of a program of ours.
+
+    A line around ours is somebody's own, and works.
+    """
+    if not isinstance(command, str) or is_hook(command) or is_status(command) or _GUARDED in command:
+        return False
+    words = _words(command)
+    if any(_is_fast(words[at : at + 4]) for at in range(len(words))):
+        return False
+    if _OURS in command or _HOOKS in command:
+        return True
+    from holdfast.core.names import nearest
+
+    names = {os.path.basename(word) for word in words}
+    return any(name not in PROGRAMS and name[:4] == "hold" and nearest(name, PROGRAMS) for name in names)
+
+
+def is_holdfast(words: list[str]) -> bool:
+    """Whether a server is Holdfast's, however somebody wrote it."""
+    return "mcp" in words and any(os.path.basename(word) == "holdfast" for word in words)
+
+
+def program_of(command: str) -> str:
+    """The program of this line that is found on the path; empty where the line names a file."""
+    if LAUNCHER in command:
+        return LAUNCHER
+    return "holdfast" if is_typed(command) else ""
 
 
 def _is_guarded(command: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from _collections_abc import Mapping
+from _collections_abc import Mapping, Sequence
 
 from holdfast.core.value import Any
 from holdfast.hosts.installing import lines, tomltext
@@ -34,6 +34,14 @@ class Part:
         """The lines of ours that a host would run, for the doctor to try."""
         return []
 
+    def edited(self, text: str, name: str) -> list[str]:
+        """Hooks that were ours until somebody changed them: they stay, and nobody knows whether they work."""
+        return []
+
+    def is_foreign(self, text: str, name: str) -> bool:
+        """Whether something that is not Holdfast has the place where a host looks for ours."""
+        return False
+
 
 class Hooks(Part):
     """Our line at every event, in the form that Claude Code and most others share: groups of hooks below each event.
@@ -51,6 +59,8 @@ class Hooks(Part):
         document = self._read(text, name)
         for event, matcher in self.events.items():
             document = self._at(document, event, matcher)
+        if changed := self.edited(text, name):
+            said.append(f"{name}: edited hook lines of Holdfast stay as they are: {told_of(changed)}")
         return document.text
 
     def _at(self, document: Document, event: str, matcher: str) -> Document:
@@ -89,6 +99,15 @@ class Hooks(Part):
         ]
         return list(dict.fromkeys(found))
 
+    def edited(self, text: str, name: str) -> list[str]:
+        document = self._read(text, name)
+        events = _object(document.value("hooks"))
+        hooks = (_object(hook) for event in events for hook in self._every(document, event))
+        return [str(hook[self.key]) for hook in hooks if lines.is_edited(hook.get(self.key))]
+
+    def _every(self, document: Document, event: str) -> list[Any]:
+        return [hook for group in _groups(document, event) for hook in _list(_object(group).get("hooks"))]
+
     def _read(self, text: str, name: str) -> Document:
         return Document(text, name, comments=self.comments)
 
@@ -125,6 +144,9 @@ class FlatHooks(Hooks):
     def _whole(self, document: Document, event: str, place: tuple[Any, ...]) -> tuple[Any, ...]:
         return place
 
+    def _every(self, document: Document, event: str) -> list[Any]:
+        return _groups(document, event)
+
     def _ours(self, document: Document, event: str) -> list[tuple[Any, ...]]:
         groups = enumerate(_groups(document, event))
         return [(at,) for at, hook in groups if lines.is_hook(_object(hook).get(self.key))]
@@ -134,7 +156,7 @@ class Entry(Part):
     """One value of a JSON file that is known by its place and what it runs. Somebody's own at that place stays."""
 
     nothing = "{}\n"
-    called, by_hand = "server", "holdfast mcp"
+    called, by_hand = 'a server "holdfast"', 'command "holdfast", args ["mcp"]'
 
     alone = False
     """Whether the file is there for it alone."""
@@ -148,7 +170,7 @@ class Entry(Part):
         if there is None:
             return document.put(self.path, self.value).text
         if not self.is_ours(there):
-            said.append(f"{name} has a {self.called} of its own, which stays; ours is: {self.by_hand}")
+            said.append(_stays(name, self.called, self.by_hand))
             return text
         for key, value in _with_toolset(self.value, there).items():
             if key not in there or (there[key] != value and key in ("command", "args")):
@@ -163,6 +185,9 @@ class Entry(Part):
     def commands(self, text: str, name: str) -> list[str]:
         return _started(Document(text, name, comments=self.comments).value(*self.path))
 
+    def is_foreign(self, text: str, name: str) -> bool:
+        return _is_foreign_server(Document(text, name, comments=self.comments).value(*self.path))
+
     def is_ours(self, there: Any) -> bool:
         return _is_our_server(there)
 
@@ -174,7 +199,7 @@ class OwnEntry(Entry):
 class StatusLine(Entry):
     """A host has one status line: people who have their own are told how to have both."""
 
-    called, by_hand = "status line", "holdfast statusline"
+    called, by_hand = "a status line", "holdfast statusline"
 
     def __init__(self, line: str) -> None:
         super().__init__("status line", ("statusLine",), {"type": "command", "command": line})
@@ -187,6 +212,9 @@ class StatusLine(Entry):
     def commands(self, text: str, name: str) -> list[str]:
         there = Document(text, name).value(*self.path)
         return [there["command"]] if self.is_ours(there) else []
+
+    def is_foreign(self, text: str, name: str) -> bool:
+        return False  # having another line is a choice
 
     def is_ours(self, there: Any) -> bool:
         return lines.is_status(_object(there).get("command"))
@@ -201,7 +229,7 @@ class Table(Part):
     def put(self, text: str, name: str, said: list[str]) -> str:
         there = self._there(text, name)
         if there is not None and not _is_our_server(there):
-            said.append(f"{name} has a server of its own, which stays; ours is: holdfast mcp")
+            said.append(_stays(name, Entry.called, Entry.by_hand))
             return text
         return tomltext.put(text, name, self.path, _with_toolset(self.values, there))
 
@@ -210,6 +238,9 @@ class Table(Part):
 
     def commands(self, text: str, name: str) -> list[str]:
         return _started(self._there(text, name))
+
+    def is_foreign(self, text: str, name: str) -> bool:
+        return _is_foreign_server(self._there(text, name))
 
     def _there(self, text: str, name: str) -> Any:
         return tomltext.value(tomltext.read(text, name), self.path)
@@ -244,17 +275,31 @@ class Plugin(Whole):
     def commands(self, text: str, name: str) -> list[str]:
         return [self.hook] if text == self.text else []
 
+    def edited(self, text: str, name: str) -> list[str]:
+        return [f"the {self.about} itself"] if text != self.text and self.is_ours(text) else []
+
+
+def told_of(lines_: Sequence[str]) -> str:
+    """Lines that somebody edited, each once."""
+    found = list(dict.fromkeys(lines_))
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return found[0][:100] + more
+
+
+def _stays(name: str, what: str, by_hand: str) -> str:
+    return f"{name} already defines {what}; left unchanged. To use Holdfast's: {by_hand}"
+
 
 def _groups(document: Document, event: str) -> list[Any]:
     """What is below an event."""
     hooks = document.find("hooks")
     if hooks is not None and hooks.kind != "{":
-        raise document.mistake(hooks.start, "hooks is no object")
+        raise document.mistake(hooks.start, "hooks must be an object")
     groups = hooks.child(event) if hooks else None
     if groups is None:
         return []
     if groups.kind != "[":
-        raise document.mistake(groups.start, f"hooks.{event} is no list")
+        raise document.mistake(groups.start, f"hooks.{event} must be a list")
     return list(groups.value)
 
 
@@ -273,6 +318,11 @@ def _with_toolset(values: Mapping[str, Any], there: Any) -> dict[str, Any]:
 
 def _is_our_server(there: Any) -> bool:
     return lines.is_server(_server(there))
+
+
+def _is_foreign_server(there: Any) -> bool:
+    words = _server(there)
+    return bool(words) and not lines.is_holdfast(words)
 
 
 def _started(there: Any) -> list[str]:

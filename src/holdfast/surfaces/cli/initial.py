@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 
 from holdfast.core import remedies
-from holdfast.core.remedy import Remedy, one_of
+from holdfast.core.remedy import Remedy
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError, UsageError
-from holdfast.plain.terminal import escape
+from holdfast.errors import UNCHANGED, HoldfastError
+from holdfast.plain.terminal import escape, fold, to_ascii
 from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.cli.installing import refused_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.upkeep.survey import Survey
+    from holdfast.upkeep.survey import Host, Survey
 
 _SHOWN = 5
 
@@ -28,28 +29,42 @@ def init(call: Call) -> int:
     wired = call.project.wired
     seen = survey(wired, which)
     agreed = bool(named or call.args.yes)
-    wanted = named or [one.name for one in seen.hosts if not one.scopes]
-    may_write, wrote, failed = agreed or call.is_person, list[str](), dict[str, HoldfastError]()
+    wanted = named or [one.name for one in seen.hosts if one.is_open]
+    may_write, wrote = agreed or call.is_person, list[str]()
+    own = [] if seen.is_prepared else [".holdfast", *([_exclude(call)] if seen.is_git else [])]
+    failed = {one.name: one.wrong for one in seen.hosts if one.wrong and may_write and not named}
     asked = [] if agreed or not may_write else list(wanted)
     if may_write:
         wired.require_writable()
-    if may_write and not seen.is_prepared:
+    about = _announced(call, seen, own)
+    if asked:
+        wanted = [
+            one for one in asked if call.ask(about if one == asked[0] else "", _question(call, one), default=True)
+        ]
+    if may_write and own:
         wired.prepare()
-        wrote += [".holdfast", *([_exclude(call)] if seen.is_git else [])]
+        wrote += own
     for host in wanted if may_write else ():
-        about = _found(call, seen) + "\n" if [host] == asked[:1] else ""
-        if host in asked and not call.ask(
-            about, f"Install Holdfast in {host}, for this {call.args.scope}?", default=True
-        ):
-            continue
         try:
             wrote += _installed(call, host)
         except HoldfastError as wrong:  # the trouble of one host does not stop the others
             failed[host] = wrong
     after = survey(wired, which) if wrote else seen
     ways = _ways(call, after, may_write=may_write)
-    call.answer(_data(call, after, wrote, failed, ways), lambda: _text(call, after, wrote, failed, ways, may_write))
+    head = "" if asked and call.is_shown else _found(call, after)
+    call.answer(_data(call, after, wrote, failed, ways), lambda: head + _text(call, wrote, failed, ways, may_write))
     return max((one.exit_code for one in failed.values()), default=0)
+
+
+def _question(call: Call, host: str) -> str:
+    return f"Install Holdfast in {host}, for {'you' if call.args.scope == 'user' else 'this project'}?"
+
+
+def _announced(call: Call, seen: Survey, own: list[str]) -> str:
+    """What is said before the first question: what was found, and what is written whatever the answers are."""
+    writes = f"{'this writes:':<15}{escape(', '.join(own))}\n" if own else ""
+    text = fold(f"{_found(call, seen)}{writes}\n", call.width)
+    return text if call.unicode else to_ascii(text)
 
 
 def _named(call: Call) -> list[str]:
@@ -58,9 +73,7 @@ def _named(call: Call) -> list[str]:
     named = list(dict.fromkeys(call.args.hosts))
     for host in named:
         if host not in HOSTS:
-            said = f"{host[:80]!r} is not one of {', '.join(HOSTS)}"
-            raise UsageError("bad_host", said, remedy=remedies.named("init", {"hosts": [one_of(*HOSTS)]}),
-                             facts={"hosts": list(HOSTS)})  # fmt: skip
+            raise refused_host(host, lambda close: remedies.named("init", {"hosts": [close]}))
     return named
 
 
@@ -89,15 +102,20 @@ def _exclude(call: Call) -> str:
 def _ways(call: Call, seen: Survey, *, may_write: bool) -> list[Remedy]:
     """What can be typed now."""
     found: list[Remedy] = []
-    left = [one.name for one in seen.hosts if not one.scopes]
+    left = [one.name for one in seen.hosts if one.is_open]
     if not may_write and (left or not seen.is_prepared):
-        found.append(remedies.named("init", {"yes": True}, text="to set all of it up"))
+        parts = ([] if seen.is_prepared else ["make .holdfast"]) + (["install in these hosts"] if left else [])
+        found.append(remedies.named("init", {"yes": True}, text=f"to {' and '.join(parts)}"))
+    broken = (str(one.wrong.facts.get("path", "")) for one in seen.hosts if one.wrong and not may_write)
+    found += [Remedy(text=f"fix {path}") for path in broken if path]
     found += [remedies.named("install", {"host": name}) for name in left]
     if seen.documents:
         found.append(remedies.adopt())
     feature = next((name for name in seen.starts if name.startswith("features/")), "")
     if feature and not seen.workflows:
         found.append(remedies.start("dev", feature))
+    if seen.tasks and not seen.workflows:
+        found.append(remedies.start("orchestrate", seen.tasks[0]))
     return found or [remedies.status() if seen.workflows else remedies.named("workflows")]
 
 
@@ -108,7 +126,7 @@ def _data(
         {
             "host": one.name,
             "installed": list(one.scopes),
-            **({"error": failed[one.name].message} if one.name in failed else {}),
+            **({"error": _reason(wrong)} if (wrong := failed.get(one.name) or one.wrong) else {}),
         }
         for one in seen.hosts
     ]
@@ -127,7 +145,7 @@ def _data(
 
 
 def _found(call: Call, seen: Survey) -> str:
-    hosts = [f"{one.name} ({'installed' if one.scopes else 'Holdfast is not installed'})" for one in seen.hosts]
+    hosts = [f"{one.name} ({_standing(one)})" for one in seen.hosts]
     rows = {
         "project": f"{seen.root}, {'a git repository' if seen.is_git else 'without git'}",
         "tests": f"{seen.test} (from {seen.source})" if seen.test else "no test command was found",
@@ -139,25 +157,30 @@ def _found(call: Call, seen: Survey) -> str:
     return "".join(f"{name + ':':<15}{escape(text)}\n" for name, text in rows.items() if text)
 
 
+def _reason(wrong: HoldfastError) -> str:
+    return wrong.message.removesuffix(f"; {UNCHANGED}")
+
+
+def _standing(host: Host) -> str:
+    if host.wrong:
+        return _reason(host.wrong)
+    if not host.scopes:
+        return "Holdfast is not installed"
+    return "installed" + (" for you" if host.scopes == ("user",) else "")
+
+
 def _several(names: tuple[str, ...]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
 
 
-def _text(
-    call: Call,
-    seen: Survey,
-    wrote: list[str],
-    failed: dict[str, HoldfastError],
-    ways: list[Remedy],
-    may_write: bool,
-) -> str:
-    out = [_found(call, seen).rstrip("\n")]
-    out += [call.ok(f"wrote {escape(name)}") for name in _grouped(wrote)]
+def _text(call: Call, wrote: list[str], failed: dict[str, HoldfastError], ways: list[Remedy], may_write: bool) -> str:
+    out = [call.ok(f"wrote {escape(name)}") for name in _grouped(wrote)]
     for host, wrong in failed.items():
-        out.append(escape(f"{host}: {wrong.message} ({call.told(wrong.remedies)})"))
-    if not wrote:
-        out.append("nothing was written" if not may_write else call.ok("all of it is set up: nothing was written"))
+        out.append(call.style.red(f"✗ {host}: {escape(wrong.message)}"))
+        out.append(f"  {call.style.dim('→')} {escape(call.told(wrong.remedies))}")
+    if not wrote and not (failed and may_write):
+        out.append("nothing was written" if not may_write else call.ok("nothing is left to write"))
     return "\n".join([*out, *(f"{call.style.dim('→')} {escape(call.told((way,)))}" for way in ways)])
 
 

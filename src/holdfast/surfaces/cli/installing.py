@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from holdfast.core import remedies
-from holdfast.core.remedy import described, one_of
+from holdfast.core.remedy import Blank, Remedy, described
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine import place as places
-from holdfast.plain.terminal import escape
+from holdfast.plain.terminal import escape, fold
 from holdfast.surfaces.cli.call import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from holdfast.hosts.installing.installation import Plan
     from holdfast.hosts.installing.setting import Setting
 
-_FOLDERS = ("commands", "agents", "skills")
+_FOLDERS = ("commands", "agents", "skills", "workflows", "prompts")
 """Of many files in one of these, only the folder is said."""
 _DONE = {"created": "wrote", "changed": "changed", "removed": "removed"}
 
@@ -29,8 +30,9 @@ def install(call: Call) -> int:
     at = _setting(call, team=not call.args.no_team)
     hosts = [_host(call)] if call.args.host is not None else installation.present(at, which)
     if not hosts:
-        way = remedies.named("install", {"host": one_of(*installation.HOSTS)}, text="name one")
-        raise NotFound("no_host", "no agent host was found here", remedy=way)
+        way = remedies.named("install", {"host": Blank("HOST")}, text="name one")
+        said = f"no agent host was found here; known are {', '.join(installation.HOSTS)}"
+        raise NotFound("no_host", said, remedy=way, facts={"hosts": list(installation.HOSTS)})
     return _carried_out(call, hosts, at, "it is there already")
 
 
@@ -39,10 +41,37 @@ def uninstall(call: Call) -> int:
     from holdfast.hosts.installing import installation
 
     at = _setting(call)
-    hosts = [_host(call)] if call.args.host is not None else list(installation.HOSTS)
-    if not call.args.dry_run:
-        call.settings.require_person("remove Holdfast from an agent host", remedies.named("uninstall"))
+    named = [_host(call)] if call.args.host is not None else []
+    if call.args.dry_run:
+        return _carried_out(call, named or list(installation.HOSTS), at, "it is not there", is_removal=True)
+    if named or not call.is_person:
+        what = f"remove Holdfast from {named[0] if named else 'every agent host'}"
+        call.settings.require_person(what, remedies.named("uninstall", {"host": call.args.host or ""}))
+        hosts = named
+    else:
+        changes = _there(call, at)
+        hosts = list(changes)
+        listed = "".join(f"{escape(host)}: {escape(', '.join(files))}\n" for host, files in changes.items())
+        if hosts and not call.ask(fold(listed, call.width), "Remove Holdfast from all of these?"):
+            raise HoldfastError("declined", "nothing was removed", remedy=remedies.status())
     return _carried_out(call, hosts, at, "it is not there", is_removal=True)
+
+
+def _there(call: Call, at: Setting) -> dict[str, list[str]]:
+    """The hosts that removing would change, each with the files; a host of ours whose files cannot be read is one."""
+    from holdfast.hosts.installing import installation
+
+    found: dict[str, list[str]] = {}
+    for host in installation.HOSTS:
+        try:
+            plan = installation.planned(host, at, call.settings.data_dir, is_removal=True, gone=found)
+        except HoldfastError as wrong:
+            if installation.is_known(host, at, call.settings.data_dir) or installation.is_named(host, at):
+                found[host] = [str(wrong.facts.get("path") or wrong.message)]
+            continue
+        if plan.is_needed or plan.said:
+            found[host] = _files(plan) or list(plan.said)
+    return found
 
 
 def answered(call: Call) -> int:
@@ -73,9 +102,20 @@ def _host(call: Call) -> str:
     named = str(call.args.host)
     if named in HOSTS:
         return named
-    said = f"{named[:80]!r} is not one of {', '.join(HOSTS)}"
-    facts = {"hosts": list(HOSTS)}
-    raise UsageError("bad_host", said, remedy=remedies.named(call.command.name, {"host": one_of(*HOSTS)}), facts=facts)
+    raise refused_host(named, lambda close: remedies.named(call.command.name, {"host": close}))
+
+
+def refused_host(named: str, way: Callable[[str | Blank], Remedy]) -> UsageError:
+    """A name that no host has; `way` is the same command with another name."""
+    from holdfast.core.names import nearest
+    from holdfast.hosts.installing.installation import HOSTS
+
+    known = tuple(HOSTS)
+    longer = [host for host in known if named and host.startswith(named.lower())]
+    close = longer[0] if len(longer) == 1 else nearest(named.lower(), known)
+    hint = f", did you mean {close}?" if close else f"; known are {', '.join(known)}"
+    said = f"there is no agent host {named[:80]!r}{hint}"
+    return UsageError("bad_host", said, remedy=way(close or Blank("HOST")), facts={"hosts": list(known)})
 
 
 def _carried_out(call: Call, hosts: list[str], at: Setting, nothing: str, *, is_removal: bool = False) -> int:
@@ -106,7 +146,8 @@ def _carried_out(call: Call, hosts: list[str], at: Setting, nothing: str, *, is_
             said += _lines(call, plan, nothing)
         if call.args.dry_run:
             shown |= {path: text for path, text in plan.differences().items() if text and path not in shown}
-    said = said or [call.ok(f"none of {len(hosts)} hosts: {nothing}")]
+    where = "for you" if call.args.scope == "user" else "for this project"
+    said = said or [call.ok(f"Holdfast is not installed in any agent host {where}")]
     diff = "".join(shown.values())
     data = {"scope": call.args.scope, "dry_run": call.args.dry_run, "hosts": rows}
     call.answer(
@@ -119,11 +160,19 @@ def _lines(call: Call, plan: Plan, nothing: str) -> list[str]:
     changed = [change for change in plan.changes if change.kind != "unchanged"]
     done: dict[str, list[str]] = {}
     for change in changed:
-        name = plan.shown[change.path]
-        shared = next((f"/{folder}/" for folder in _FOLDERS if f"/{folder}/" in name), "")
-        shown = name.partition(shared)[0] + shared if shared else name
-        done.setdefault(_DONE[change.kind], []).append(shown)
+        done.setdefault(_DONE[change.kind], []).append(_short(plan.shown[change.path]))
     out = [call.ok(f"{plan.host}: {word} {', '.join(dict.fromkeys(names))}") for word, names in done.items()]
     if not changed:
         out.append(call.ok(f"{plan.host}: {nothing}"))
     return [*out, *(f"  {escape(line)}" for line in plan.said)]
+
+
+def _files(plan: Plan) -> list[str]:
+    """What a plan changes, each folder once."""
+    changed = (change for change in plan.changes if change.kind != "unchanged")
+    return list(dict.fromkeys(_short(plan.shown[change.path]) for change in changed))
+
+
+def _short(name: str) -> str:
+    shared = next((f"/{folder}/" for folder in _FOLDERS if f"/{folder}/" in name), "")
+    return name.partition(shared)[0] + shared if shared else name

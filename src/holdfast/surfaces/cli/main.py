@@ -105,8 +105,9 @@ def _guarded(argv: list[str]) -> int:
             sys.stderr.write("".join(traceback.format_exception(error)).encode("utf-8", "replace").decode())
             return 1
         from holdfast.core.refusals import unexpected
+        from holdfast.machine import installer
 
-        return _report(unexpected(error), argv)
+        return _report(installer.diagnosed(error) or unexpected(error), argv)
 
 
 def _run(argv: list[str]) -> int:

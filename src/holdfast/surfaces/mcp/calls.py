@@ -17,6 +17,7 @@ from holdfast.core.refusals import unexpected
 from holdfast.core.remedy import ANYWHERE, Scope
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
+from holdfast.machine import installer
 from holdfast.plain.plainjson import spaced
 from holdfast.project.project import Project
 from holdfast.surfaces import tools
@@ -96,7 +97,7 @@ class Calls:
                 await self._announce(named)
             return replies.refusal(error, scope)
         except Exception as error:  # noqa: BLE001 - whatever it is, a model gets a sentence and not a broken call
-            return replies.refusal(unexpected(error), ANYWHERE)
+            return replies.refusal(installer.diagnosed(error) or unexpected(error), ANYWHERE)
         limited = any(field.name == "limit" for field in tool.inputs) and tool.name != "list_workflows"
         more = limited and not any(name in arguments for name in _CHANGING)
         rest = f"{tool.name} {spaced({**arguments, 'limit': WHOLE})}" if more else ""

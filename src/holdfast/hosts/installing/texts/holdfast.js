@@ -6,7 +6,7 @@ const HOOK = ["holdfast", "hook"]
 const PATIENCE = 5000
 const PLAIN = new Set(["build", "plan"])
 
-const ABSENT = `Holdfast does not guard this session: ${HOOK[0]} cannot be started. Tell the person to install Holdfast.`
+const ABSENT = `Holdfast does not guard this session: ${HOOK[0]} cannot be started. Tell the person to install it again from a checkout: Holdfast is on no package index.`
 
 // The answer if the hook cannot be started: the session gets it when it begins.
 function absent(event) {
