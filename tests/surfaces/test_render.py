@@ -149,7 +149,7 @@ def test_next_names_what_must_come_first_and_promises_no_done():
     story.do(cmd.Pause("lunch"), PERSON)
     said = render.next_step(Briefing(story.state, story.facts()), PLAIN)
     assert "\n\npaused: lunch\n\nNow\n  show this to a person and stop, or holdfast wait --for person\n\n" in said
-    assert "\n\nFor a person\n  once it may continue: holdfast resume\n\nAfter" in said
+    assert "\n\nFor a person\n  to continue: holdfast resume\n\nAfter" in said
 
 
 def test_when_all_is_done_next_and_status_say_so():
@@ -208,7 +208,10 @@ def test_an_approval_is_needed_then_given_then_stale_and_the_finished_step_opens
 def test_a_choice_lists_its_options():
     story = Story({"id": "a", "choice": {"options": ["A", "B"]}}).do(cmd.Begin("a")).do(cmd.Done("a"))
     assert "◐ choice  needed: A, B" in status(story)
-    assert "the choice is needed: A or B\n        holdfast approve a --variant VARIANT" in status(story)
+    assert (
+        "the choice by a person is needed: A or B; an agent may pass on their\n        answer\n        holdfast approve a --variant VARIANT"
+        in status(story)
+    )
 
 
 def test_evidence_of_an_earlier_try_is_stale_and_names_the_try():

@@ -420,7 +420,8 @@ def people_unmet(state: State, path: str, facts: Facts) -> list[Unmet]:
             kind = "choice" if step.choice else "approval"
             among = f": {' or '.join(step.choice.options)}" if step.choice and step.choice.options else ""
             said = f"is needed{among}" if verdict == "none" else lapsed_because(state, path, facts)
-            who = {"relayed": "", "human": " by a person", "signed": " with a signature"}[policy(step)]
+            who = " with a signature" if policy(step) == "signed" else " by a person"
+            said += "; an agent may pass on their answer" if policy(step) == "relayed" else ""
             own = renewing(state, path, facts) if verdict == "claimed" else approving(step, path)
             found.append(Unmet(kind, kind, f"the {kind}{who} {said}", remedies.person(path, own)))
     return found
@@ -497,4 +498,5 @@ _CLAIMED = Following(lambda one: any(seen.claimed for seen in one.evidence.value
 def held_before(state: State, path: str) -> tuple[str, ...]:
     """The remark about the checks of a step that held before its work began; nothing without such."""
     held = state.step(path).data.get(HELD, ())
-    return (f"held before the work, so no proof of it: {', '.join(held)}",) if held else ()
+    it = "it proves" if len(held) == 1 else "they prove"
+    return (f"{', '.join(held)} already passed before the work, so {it} nothing yet",) if held else ()

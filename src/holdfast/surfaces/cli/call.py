@@ -79,14 +79,15 @@ class Call:
                 sys.stderr.write(f"{escape(' '.join(said))}\n")
         return self._project
 
-    def workflow(self) -> Workflow:
-        word = self.named()
+    def workflow(self, word: str = "") -> Workflow:
+        """The one that is given, else the one that the command names, else the one that it would pick."""
+        word = word or self.named()
         try:
             found = self.project.workflow(word)
         except UsageError as several:
             candidates = several.facts.get("candidates")
             for one in candidates if isinstance(candidates, list) else ():
-                one["fits"] = self._has_step(one["ulid"])
+                one["fits"] = self.has_step(one["ulid"])
             raise
         self._require_exact(found)
         self.about = found.state.ulid
@@ -132,7 +133,7 @@ class Call:
         workflow = self.workflow()
         return workflow, workflow.path(self.args.step)
 
-    def _has_step(self, ulid: str) -> bool:
+    def has_step(self, ulid: str) -> bool:
         """Whether a workflow has the step, or the check, that the command names."""
         word, check = (str(getattr(self.args, name, "") or "") for name in ("step", "name"))
         try:

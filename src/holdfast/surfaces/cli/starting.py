@@ -11,7 +11,7 @@ from holdfast.project import resuming, seats
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
-from holdfast.systems.seam.registry import subject, system, texts
+from holdfast.systems.seam.registry import system, texts
 
 
 def start(call: Call) -> None:
@@ -79,7 +79,7 @@ def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
 
 def _goes_on(call: Call, workflow: Workflow) -> bool:
     """Continues with what is there; False when a person would rather start over."""
-    from holdfast.project.starting import already_active
+    from holdfast.project.starting import already_active, fresh_start
 
     args = call.args
     asks = call.is_person and not args.json
@@ -93,7 +93,7 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
         shown = f"📂 Checking for existing workflow state...\n\n{own.summary(state, call.now())}\n"
         if not call.ask(call.marked(shown), own.question(state), default=True):
             said = f"{workflow.id} stays as it is"
-            raise HoldfastError("declined", said, remedy=subject(state.dialect).fresh_start(state, _again(call)))
+            raise HoldfastError("declined", said, remedy=fresh_start(state, _again(call), call.now()))
         _rejoin(call, workflow, shown=True)
         return True
     _rejoin(call, workflow)
@@ -141,9 +141,11 @@ def _reread(call: Call, workflow: Workflow) -> tuple[str, ...]:
 
 def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
     """The two ways out, and a person may pick one; nobody is switched unasked."""
+    from holdfast.project.starting import fresh_start
+
     state, place = workflow.state, call.project.wired.place
-    fresh_start = subject(state.dialect).fresh_start(state, _again(call)).replace(text="")
-    refusal = call.project.wired.branch_mismatch(state, fresh_start if fresh_start.arguments.get("fresh") else None)
+    fresh = fresh_start(state, _again(call), call.now()).replace(text="")
+    refusal = call.project.wired.branch_mismatch(state, fresh if fresh.arguments.get("fresh") else None)
     if not asks or place.repository is None:
         raise refusal
     there, here = escape(str(state.branch)), escape(str(place.branch()))
@@ -174,7 +176,7 @@ def signal(call: Call) -> None:
     workflow = _meant(call, finished=True)
     line = workflow.briefing().signal
     if not line:
-        said = f"{workflow.id} gives no signal: only the workflow of a feature does"
+        said = f"{workflow.id} gives no signal: it works only for dev workflows (feature files)"
         raise Refused("no_signal", said, remedy=remedies.next_step(workflow=workflow.ulid))
     call.answer({"workflow_id": workflow.id, "signal": line}, escape(line))
 

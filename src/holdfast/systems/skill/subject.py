@@ -143,8 +143,8 @@ def _about(asked: Asked, place: Place) -> tuple[str, str, str, int | None]:
     text = text or (subject if not named else "")
     number = context.get("task_index")
     if not text and not named:
-        said = "a cycle needs a task"
-        raise UsageError("no_task", said, remedy=remedies.start("tdd", values={"task": Blank('"TEXT"')}))
+        name = asked.definition.name
+        raise UsageError("no_task", f"{name} needs a task", remedy=remedies.start(name, Blank('"TEXT"')))
     file = _written(named, place) if named else ""
     if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
         raise UsageError("bad_number", "task_index is the number of a task, from 1", remedy="--set task_index=1")
