@@ -447,13 +447,22 @@ def test_each_workflow_has_one_line_and_what_does_not_fit_is_left_out():
     assert (
         listing(scene, width=90)
         == """\
-ID                                     TYPE        STATUS       STEP  DONE  UPDATED
-generation-scene-0204-20251110-143000  generation  in progress  3/7   28%   4m ago
+ID                                     STATUS       STEP  DONE  UPDATED  BRANCH  TITLE
+generation-scene-0204-20251110-143000  in progress  3/7   28%   4m ago   main    Add login
 """
     )
-    assert listing(scene, width=70).splitlines()[1] == (
-        "generation-scene-0204-2…  generation  in progress  3/7   28%   4m ago"
+    assert listing(scene, width=80).splitlines()[1] == (
+        "generation-scene-0204-20251110-143000  in progress  3/7   28%   Add login"
     )
+    assert listing(scene, width=60).splitlines()[1] == "generation-scene-0204-20251110-143000  in progress  3/7"
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 100])
+def test_no_width_cuts_an_id_which_is_what_commands_take(width):
+    scene = entry("generation-scene-0204-20251110-143000", workflow_type="generation", title="The storm " * 9)
+    (line,) = listing(scene, width=width).splitlines()[1:]
+    assert line.startswith("generation-scene-0204-20251110-143000  in progress")
+    assert ("The storm" in line) == (width >= 80)
 
 
 def test_without_a_width_nothing_of_the_list_is_cut():
