@@ -25,6 +25,7 @@ WORDS = frozenset(
             "FILE",
             "ID",
             "KEY",
+            "LEVEL",
             "NAME",
             "NUMBER",
             "PATH",

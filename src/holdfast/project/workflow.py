@@ -11,7 +11,7 @@ from holdfast.core.definition import Step
 from holdfast.core.gates import policy
 from holdfast.core.state import CHECKED, COMMITS, FREE_TRIES, HELD, REMOVED, Lease
 from holdfast.core.value import Any
-from holdfast.errors import Conflict
+from holdfast.errors import Conflict, Refused
 from holdfast.plain import plainjson
 from holdfast.plain.digest import digest
 from holdfast.project.handing import HandedIn
@@ -86,7 +86,11 @@ class Workflow(HandedIn):
     ) -> Self:
         path, own = self.path(step), work(self.state.dialect)
         handed = {**own.outputs(self._wired, self.state, path), **self._wired.place.all_inside(artifacts)}
-        self.execute(cmd.Submit(path, handed, unchanged), **how)
+        try:
+            self.execute(cmd.Submit(path, handed, unchanged), **how)
+        except Refused as refusal:
+            self._tell_unrecorded(refusal, path, artifacts)
+            raise
         self.said += own.handed_in(self._wired, self.state, path)
         return self
 

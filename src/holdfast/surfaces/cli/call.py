@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _ASCII = {"✅": "[x]", "🔄": "[>]", "⏳": "[ ]", "⛔": "[!]", "❌": "[-]", "📂 ": "", "⚠️": "!", "━": "-"}
 
 
+_MOST = 8
+"""How many workflows are named in a refusal."""
 _LINE = 4096
 """As much as a terminal hands over of one line."""
 _BRIEFED = ("status", "resume-packet")
@@ -85,14 +87,24 @@ class Call:
         try:
             found = self.project.workflow(word)
         except UsageError as several:
-            candidates = several.facts.get("candidates")
-            for one in candidates if isinstance(candidates, list) else ():
+            found_ = several.facts.get("candidates")
+            candidates = found_ if isinstance(found_, list) else []
+            for one in candidates:
                 one["fits"] = self.has_step(one["ulid"])
+            step = str(getattr(self.args, "step", "") or "")
+            if step and candidates and not any(one["fits"] for one in candidates):
+                raise self._nowhere(step, [str(one["id"]) for one in candidates]) from None
             raise
         self._require_exact(found)
         self.about = found.state.ulid
         self._require_lease(found.state)
         return found
+
+    def _nowhere(self, step: str, ids: Sequence[str]) -> HoldfastError:
+        from holdfast.errors import NotFound
+
+        said = f"there is no step {step[:80]!r} in {', '.join(ids[:_MOST])}"
+        return NotFound("no_step", said, remedy=remedies.listing(), facts={"step": step[:200]})
 
     def named(self) -> str:
         """What the command calls its workflow, by its first word or by `-w`; empty where it names none."""

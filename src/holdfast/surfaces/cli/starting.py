@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import answers, conditions, queries, refusals, remedies
+from holdfast.core import answers, conditions, lifecycle, queries, refusals, remedies
 from holdfast.core.remedy import Remedy
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, Refused
@@ -35,8 +35,12 @@ def _found(call: Call, context: dict[str, Any]) -> Workflow | None:
 
 
 def resume(call: Call) -> None:
-    """Without a name, the workflow whose packet `resume-packet` gives."""
+    """Without a name, the only one that is paused, else the workflow whose packet `resume-packet` gives."""
     workflow = _meant(call)
+    if not call.named() and queries.status(workflow.state) not in (*lifecycle.STUCK, "cancelled"):
+        paused = [one for one in call.project.list(status="paused") if one.ulid != workflow.ulid]
+        is_other = len(paused) == 1 and queries.status(workflow.state) != "paused"
+        workflow = call.project.workflow(paused[0].ulid) if is_other else workflow
     call.about = workflow.state.ulid
     path = workflow.path(call.args.step) if call.args.step else ""
     if workflow.state.loads and not path and queries.status(workflow.state) == "in_progress":

@@ -53,7 +53,7 @@ COMMANDS = {
         (
             "reject",
             "people",
-            "reject a step: with feedback it goes back to the agent, without it fails",
+            "send back with feedback; without, the step fails",
             "people:reject",
         ),
         ("reopen", "whole", "work on a finished step again", "steps:move"),

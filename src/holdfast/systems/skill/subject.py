@@ -8,7 +8,7 @@ from _collections_abc import Callable, Mapping
 from holdfast.core import remedies
 from holdfast.core.definition import Definition, Step
 from holdfast.core.names import checked_text
-from holdfast.core.remedy import Blank, shell
+from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import State
 from holdfast.core.tasks import TASK, shaped
 from holdfast.core.value import Any
@@ -162,9 +162,16 @@ def _written(path: str, place: Place) -> str:
     checked_text(path, "path", 1000)
     full = place.typed(path)
     if not os.path.exists(full):
-        raise NotFound("no_feature", f"there is no file {path!r}", remedy=shell("ls", "features"), facts={"path": path})
+        raise NotFound("no_feature", f"there is no file {path!r}", remedy=_looking(place), facts={"path": path})
     inside = place.inside(full.rstrip("/"))
     return f"{inside}/" if path.endswith("/") and os.path.isdir(full) else inside
+
+
+def _looking(place: Place) -> Remedy:
+    """The command that shows which files could have been meant."""
+    folder = os.path.join(place.worktree, "features")
+    listed = os.path.isdir(folder) and any(map(is_markdown, os.listdir(folder)))
+    return shell("ls", "features") if listed else shell("git", "ls-files", "-co", "--exclude-standard", "*.md")
 
 
 def _few(lines: list[str], subject: str) -> tuple[str, ...]:
