@@ -49,7 +49,8 @@ def plan(state: State, path: str) -> list[str]:
         step = state.plan.step(above)
         if step.kind not in (PHASE, REVIEW):
             continue
-        out += ["", f"{above}: {step.label}", *_criteria(step, "  ")]
+        rounds = f" (at most {step.retry.max} rounds)" if step.retry else ""
+        out += ["", f"{above}: {step.label}{rounds}", *_criteria(step, "  ")]
         for below in state.plan.children(above):
             task = state.plan.step(below)
             needs = [one for one in task.requires or () if one]
