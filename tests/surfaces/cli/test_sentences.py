@@ -17,7 +17,7 @@ def cloned(empty):
     ("words", "said", "way"),
     [
         (("start", "tdd"), "tdd needs a task", 'holdfast start tdd "TEXT"'),
-        (("start", "feature"), "the title is missing (one line, 5 to 500 characters)", "holdfast start feature TITLE"),
+        (("start", "feature"), "the title is missing (one line, 5 to 500 characters)", "holdfast start feature"),
         (("start", "custom", "x"), "custom needs phases", "holdfast start custom NAME --phases PHASES"),
         (("start", "dev", "nope.md"), "there is no file 'nope.md'", "git ls-files"),
         (("start", ""), "WORKFLOW is empty", "holdfast start --help"),
