@@ -189,3 +189,10 @@ def _approval(state: State, path: str, facts: Facts) -> tuple[str, str]:
     who = {"relayed": "", "human": " from a person", "signed": " with a signature"}[gates.policy(step)]
     among = f": {', '.join(step.choice.options)}" if step.choice and step.choice.options else ""
     return "waiting" if progress.status == lifecycle.WAITING else "missing", f"needed{who}{among}"
+
+
+def held_before(state: State, path: str) -> tuple[str, ...]:
+    """The remark about the checks of a step that held before its work began; nothing without such."""
+    held = state.step(path).data.get(HELD, ())
+    it = "it proves" if len(held) == 1 else "they prove"
+    return (f"{', '.join(held)} already passed before the work, so {it} nothing yet",) if held else ()

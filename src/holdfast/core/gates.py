@@ -11,7 +11,6 @@ from holdfast.core.provenance import LOST, NO_TEST, NOT_STARTED, UNREAD
 from holdfast.core.remedy import Blank, Remedy, one_of, told
 from holdfast.core.state import (
     CHECKED,
-    HELD,
     RELAYED,
     SHOWN_BY,
     UNCHANGED,
@@ -493,10 +492,3 @@ def lapsed(state: State, steps: Container[str], facts: Facts) -> list[str]:
 
 
 _CLAIMED = Following(lambda one: any(seen.claimed for seen in one.evidence.values()))
-
-
-def held_before(state: State, path: str) -> tuple[str, ...]:
-    """The remark about the checks of a step that held before its work began; nothing without such."""
-    held = state.step(path).data.get(HELD, ())
-    it = "it proves" if len(held) == 1 else "they prove"
-    return (f"{', '.join(held)} already passed before the work, so {it} nothing yet",) if held else ()

@@ -157,8 +157,10 @@ class HandedIn(Looked):
         except HoldfastError as failure:
             raise (failure.after(said[-1]) if said else failure) from failure.__cause__
         self._wired.recorded(self.state, path)
+        from holdfast.core import conditions
+
         handed_in = own.handed_in(self._wired, self.state, path)
-        self.said = (*said, *self.said, *handed_in, *gates.held_before(self.state, path))
+        self.said = (*said, *self.said, *handed_in, *conditions.held_before(self.state, path))
         self.handed += (path,)
 
     def _brought_in(self, command: cmd.Done, token: str) -> tuple[cmd.Done, tuple[str, ...]]:

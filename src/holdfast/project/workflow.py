@@ -6,7 +6,7 @@ import os
 from _collections_abc import Mapping, Sequence
 
 from holdfast.core import commands as cmd
-from holdfast.core import gates, queries, remedies
+from holdfast.core import queries, remedies
 from holdfast.core.definition import Step
 from holdfast.core.gates import policy
 from holdfast.core.state import CHECKED, COMMITS, FREE_TRIES, HELD, REMOVED, Lease
@@ -50,7 +50,9 @@ class Workflow(HandedIn):
                 continue
         if held:
             self._decide(cmd.Record({HELD: held}, path), token=token)
-            self.said += gates.held_before(self.state, path)
+            from holdfast.core import conditions
+
+            self.said += conditions.held_before(self.state, path)
 
     def iterate(self, step: str | int, reason: str, **how: Any) -> Self:
         """One more try at a task whose criteria are not met."""

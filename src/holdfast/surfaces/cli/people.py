@@ -77,7 +77,7 @@ def _content(file: str) -> bytes:
 
 
 def _confirm(call: Call, workflow: Workflow, path: str) -> None:
-    """A person sees what their approval is given to, whoever else could give it."""
+    """A person sees what their approval is given to, also where an agent could pass it on."""
     if not call.is_person:
         return
     workflow.require_decidable()
