@@ -403,7 +403,8 @@ def test_after_a_reopen_the_approval_is_of_an_earlier_attempt():
     play = approved_log()
     play.do(Reopen("a"), Done("a"), by=PERSON)
     refusal = play.refuses(Done("a"), "gate_unmet")
-    assert refusal.message == "the step a is not done: the approval was given for an earlier attempt"
+    lapsed = "the approval by a person was given for an earlier attempt; an agent may pass on their answer"
+    assert refusal.message == f"the step a is not done: {lapsed}"
 
 
 def test_a_removed_artifact_makes_the_approval_stale():

@@ -223,7 +223,7 @@ def test_a_branch_waits_for_its_children():
             ("escalated", "a", "holdfast unblock a --guidance TEXT · or holdfast approve a"),
         ),
         ((Begin("a"), Cancel()), ("mark", "cancelled", "if it is to continue after all: holdfast resume")),
-        ((Begin("a"), Pause("r")), ("mark", "paused", "once it may continue: holdfast resume")),
+        ((Begin("a"), Pause("r")), ("mark", "paused", "to continue: holdfast resume")),
         ((Begin("a"), Spend(DOLLAR)), ("bound", "cost", "holdfast extend --cost 5 · or holdfast cancel")),
     ],
 )

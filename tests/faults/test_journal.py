@@ -102,4 +102,4 @@ def test_a_lock_that_is_not_had_in_time_names_its_holder_and_is_free_when_that_i
             holder.kill()
     run = subprocess.run(done, **how)
     assert run.returncode == 0
-    assert run.stdout.startswith("✓ plan done · next: sign: the approval is needed")
+    assert run.stdout.startswith("✓ plan done · next: sign: the approval by a person is needed")

@@ -29,6 +29,8 @@ from tests.forked import terminal
 ENTRY = "holdfast.surfaces.cli.main"
 PATIENCE_SECONDS = 120
 FOREIGN = (
+    "COLUMNS",
+    "LINES",
     "CLAUDE",
     "CODEX",
     "COPILOT",

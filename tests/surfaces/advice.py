@@ -23,7 +23,7 @@ _OBEYED = re.compile(r"[|<>();$`]|(?<!&)&(?!&)")
 """What a shell gives a meaning of its own; `&&` is meant where it is printed."""
 _TOOL = re.compile(r"[a-z]+(_[a-z]+)+ \{")
 _BETWEEN = re.compile(r"(?:(?<=,)| ·) or | · (?=then: )")
-_JUDGED = re.compile(r"\b(then|once|if|name|commit)\b")
+_JUDGED = re.compile(r"\b(then|once|if|name|commit|to continue)\b")
 
 
 class DeadEnd(AssertionError):

@@ -167,6 +167,7 @@ class Follower(Desk):
         self.ends: list[str] = []
         self._looks = 1
         super().__init__(self._all)
+        self._person["PAGER"] = "cat"
         for name in ("CONFIG", "DATA", "STATE", "CACHE"):
             self._person[f"XDG_{name}_HOME"] = self._agent[f"XDG_{name}_HOME"] = f"{self._all}/home/{name}"
 

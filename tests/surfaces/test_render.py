@@ -149,7 +149,7 @@ def test_next_names_what_must_come_first_and_promises_no_done():
     story.do(cmd.Pause("lunch"), PERSON)
     said = render.next_step(Briefing(story.state, story.facts()), PLAIN)
     assert "\n\npaused: lunch\n\nNow\n  show this to a person and stop, or holdfast wait --for person\n\n" in said
-    assert "\n\nFor a person\n  once it may continue: holdfast resume\n\nAfter" in said
+    assert "\n\nFor a person\n  to continue: holdfast resume\n\nAfter" in said
 
 
 def test_when_all_is_done_next_and_status_say_so():
@@ -208,7 +208,8 @@ def test_an_approval_is_needed_then_given_then_stale_and_the_finished_step_opens
 def test_a_choice_lists_its_options():
     story = Story({"id": "a", "choice": {"options": ["A", "B"]}}).do(cmd.Begin("a")).do(cmd.Done("a"))
     assert "◐ choice  needed: A, B" in status(story)
-    assert "the choice is needed: A or B\n        holdfast approve a --variant VARIANT" in status(story)
+    asked = "the choice by a person is needed: A or B; an agent may pass on their\n        answer"
+    assert f"{asked}\n        holdfast approve a --variant VARIANT" in status(story)
 
 
 def test_evidence_of_an_earlier_try_is_stale_and_names_the_try():
@@ -444,13 +445,22 @@ def test_each_workflow_has_one_line_and_what_does_not_fit_is_left_out():
     assert (
         listing(scene, width=90)
         == """\
-ID                                     TYPE        STATUS       STEP  DONE  UPDATED
-generation-scene-0204-20251110-143000  generation  in progress  3/7   28%   4m ago
+ID                                     STATUS       STEP  DONE  UPDATED  BRANCH  TITLE
+generation-scene-0204-20251110-143000  in progress  3/7   28%   4m ago   main    Add login
 """
     )
-    assert listing(scene, width=70).splitlines()[1] == (
-        "generation-scene-0204-2…  generation  in progress  3/7   28%   4m ago"
+    assert listing(scene, width=80).splitlines()[1] == (
+        "generation-scene-0204-20251110-143000  in progress  3/7   28%   Add login"
     )
+    assert listing(scene, width=60).splitlines()[1] == "generation-scene-0204-20251110-143000  in progress  3/7"
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 100])
+def test_no_width_cuts_an_id_which_is_what_commands_take(width):
+    scene = entry("generation-scene-0204-20251110-143000", workflow_type="generation", title="The storm " * 9)
+    (line,) = listing(scene, width=width).splitlines()[1:]
+    assert line.startswith("generation-scene-0204-20251110-143000  in progress")
+    assert ("The storm" in line) == (width >= 80)
 
 
 def test_without_a_width_nothing_of_the_list_is_cut():

@@ -118,7 +118,7 @@ def _part(name: str, progress: Progress, whole: HandIn) -> tuple[str, str]:
     if now is None:
         return "failed", f"→ {known.path if known else name}, which is gone"
     if now[0] in whole.copied:
-        return "missing", f"→ {now[0]}, as copied from the project's documents"
+        return "missing", f"→ {now[0]}, not changed yet"
     if known is None:
         return "missing", f"→ {now[0]}, not handed in yet"
     changed = known.hash != now[1]
@@ -140,7 +140,7 @@ def _output(name: str, state: State, path: str, facts: Facts) -> tuple[str, str]
 
 def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str]:
     verdict, evidence = gates.check_verdict(check, progress, facts), progress.evidence.get(check.name)
-    before = ", held before the work" if check.name in progress.data.get(HELD, ()) else ""
+    before = ", already passed before the work" if check.name in progress.data.get(HELD, ()) else ""
     if evidence is None or verdict == "missing":
         return verdict, f"has not run{' in this try' if evidence else ''}{before}"
     when = ago(evidence.at, facts.now)
@@ -189,3 +189,10 @@ def _approval(state: State, path: str, facts: Facts) -> tuple[str, str]:
     who = {"relayed": "", "human": " from a person", "signed": " with a signature"}[gates.policy(step)]
     among = f": {', '.join(step.choice.options)}" if step.choice and step.choice.options else ""
     return "waiting" if progress.status == lifecycle.WAITING else "missing", f"needed{who}{among}"
+
+
+def held_before(state: State, path: str) -> tuple[str, ...]:
+    """The remark about the checks of a step that held before its work began; nothing without such."""
+    held = state.step(path).data.get(HELD, ())
+    it = "it proves" if len(held) == 1 else "they prove"
+    return (f"{', '.join(held)} already passed before the work, so {it} nothing yet",) if held else ()

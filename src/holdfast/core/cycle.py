@@ -174,7 +174,7 @@ def unchanged_because(path: str, progress: Progress, names: list[str], facts: Fa
 
 
 def copied_because(files: tuple[str, ...]) -> str:
-    return f"{' and '.join(files)} {'is' if len(files) == 1 else 'are'} as copied from the project's documents"
+    return f"{' and '.join(files)} {'has' if len(files) == 1 else 'have'} not been changed yet"
 
 
 def as_it_is_ways(path: str) -> tuple[Remedy, Remedy]:

@@ -11,7 +11,6 @@ from holdfast.core.provenance import LOST, NO_TEST, NOT_STARTED, UNREAD
 from holdfast.core.remedy import Blank, Remedy, one_of, shell, told
 from holdfast.core.state import (
     CHECKED,
-    HELD,
     RELAYED,
     SHOWN_BY,
     UNCHANGED,
@@ -401,7 +400,8 @@ def people_unmet(state: State, path: str, facts: Facts) -> list[Unmet]:
             kind = "choice" if step.choice else "approval"
             among = f": {' or '.join(step.choice.options)}" if step.choice and step.choice.options else ""
             said = f"is needed{among}" if verdict == "none" else lapsed_because(state, path, facts)
-            who = {"relayed": "", "human": " by a person", "signed": " with a signature"}[policy(step)]
+            who = " with a signature" if policy(step) == "signed" else " by a person"
+            said += "; an agent may pass on their answer" if policy(step) == "relayed" else ""
             own = renewing(state, path, facts) if verdict == "claimed" else approving(step, path)
             found.append(Unmet(kind, kind, f"the {kind}{who} {said}", remedies.person(path, own)))
     return found
@@ -473,9 +473,3 @@ def lapsed(state: State, steps: Container[str], facts: Facts) -> list[str]:
 
 
 _CLAIMED = Following(lambda one: any(seen.claimed for seen in one.evidence.values()))
-
-
-def held_before(state: State, path: str) -> tuple[str, ...]:
-    """The remark about the checks of a step that held before its work began; nothing without such."""
-    held = state.step(path).data.get(HELD, ())
-    return (f"held before the work, so no proof of it: {', '.join(held)}",) if held else ()

@@ -75,7 +75,8 @@ def nearest(word: str, known: tuple[str, ...]) -> str:
     """The known word that shares most with this one, or nothing when none is close. Swapped letters are one slip."""
     word = word[:40]
     best = min(known, key=lambda k: _slips(word, k), default="")
-    return best if best and _slips(word, best) <= max(2, len(best) // 3) else ""
+    most = max(2 if len(word) > 3 else 1, len(best) // 3)
+    return best if best and _slips(word, best) <= most else ""
 
 
 def unknown_key(key: str, known: tuple[str, ...]) -> str:

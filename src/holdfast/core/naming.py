@@ -45,7 +45,7 @@ NAMES: dict[str, tuple[str, str]] = {
         WRITE,
         "[STEP] --claimed --variant=V values:--modify=K=V… --sign=KEY --signature=FILE --payload --yes --no-pager",
     ),
-    "reject": (WRITE, "STEP --feedback=TEXT values:--modify=K=V…"),
+    "reject": (WRITE, "[STEP] --feedback=TEXT values:--modify=K=V…"),
     "reopen": (WRITE, "STEP --feedback=TEXT"),
     "reset": (WRITE, "[STEP] --yes"),
     "feature init": ("", ""),

@@ -219,7 +219,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         again = (remedies.resume(path),)
         if is_used_up(state, path):
             own = remedies.person(path, *going_on(state, path))
-            said = f"failed, its tries are used up and a person decides: {progress.reason}"
+            said = f"failed, no tries are left and a person must decide: {progress.reason}"
             return [gates.Unmet("failed", path, said, own, progress.reason)]
         return [gates.Unmet("failed", path, f"failed: {progress.reason}", again, progress.reason)]
     if progress.status == lifecycle.ESCALATED:

@@ -126,7 +126,7 @@ def revive(**more: Any) -> Remedy:
 
 def unpause(*, persons: bool, **more: Any) -> tuple[Remedy, ...]:
     """What leads on from a pause: one that a person made is theirs to end."""
-    resume = Remedy("resume", text="once it may continue", **more)
+    resume = Remedy("resume", text="to continue", **more)
     return person("this", resume, **more) if persons else (resume,)
 
 

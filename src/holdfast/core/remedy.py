@@ -26,6 +26,7 @@ WORDS = frozenset(
             "HOST",
             "ID",
             "KEY",
+            "LEVEL",
             "NAME",
             "NUMBER",
             "PATH",

@@ -51,6 +51,15 @@ LINES = 4
 """How many lines of a failed check's output are told."""
 
 
+def shown_of(state: State, path: str, facts: Facts) -> str:
+    """The status of a step as people are shown it."""
+    status = state.step(path).status
+    if status != lifecycle.PENDING or not gates.only_asks(state.plan.step(path)):
+        return status
+    lacking = {one.kind for one in queries.blockers(state, path, facts)}
+    return lifecycle.WAITING if lacking and lacking <= {"approval", "choice"} else status
+
+
 class Standing:
     """A state with facts, as a session finds it."""
 
@@ -65,6 +74,17 @@ class Standing:
         """The engine's word; `claimed` where all steps are done, and only a document says so of some."""
         found = queries.status(self.state)
         return "claimed" if found == "completed" and self.claimed else found
+
+    @part
+    def shown_status(self) -> str:
+        """The status as people are shown it: a step that is nothing but an approval waits before it has begun, too."""
+        asking = (path for path in self.state.plan.asking() if self.status == "in_progress")
+        is_asked = any(self.shown_of(path) == lifecycle.WAITING for path in asking)
+        return lifecycle.WAITING if is_asked else self.status
+
+    def shown_of(self, path: str) -> str:
+        """The same of one step."""
+        return shown_of(self.state, path, self.facts)
 
     @part
     def title(self) -> str:

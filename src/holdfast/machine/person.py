@@ -62,7 +62,7 @@ class Person:
     def confirm(self, what: str, *, default: bool = True) -> None:
         """Refuses what only a person may do, unless they press a key for it now, or have agreed to it just before."""
         if not self._confirmed and not self.agrees(f"{what[:1].upper()}{what[1:]}?", default=default):
-            said = "nobody confirmed it at the terminal, and nothing was changed"
+            said = "not confirmed; nothing was changed"
             raise HoldfastError("declined", said, remedy=remedies.status(), facts={"what": what})
 
 

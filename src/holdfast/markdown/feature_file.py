@@ -217,7 +217,8 @@ def _give(fd: int, like: os.stat_result) -> None:
 
 
 def _missing(path: str) -> NotFound:
-    where = os.path.dirname(path.rstrip("/")) or os.curdir
+    above = os.path.dirname(path.rstrip("/"))
+    where = above if os.path.isdir(above) else os.curdir
     return NotFound("no_feature", f"there is no {path}", remedy=shell("ls", where), facts={"path": path})
 
 

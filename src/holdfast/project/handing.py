@@ -9,7 +9,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, queries, refusals, remedies
 from holdfast.core.definition import Check
 from holdfast.core.provenance import IGNORED, LOCKED, PASSING
-from holdfast.core.remedy import quoted
+from holdfast.core.remedy import Remedy, quoted
 from holdfast.core.state import SAME_RUN, Evidence
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, Refused, UsageError
@@ -60,8 +60,9 @@ class HandedIn(Looked):
         self._tell_branch()
         try:
             self._hand_in(path, artifacts, test, order, watch, unchanged, **how)
-        except Refused:
+        except Refused as refusal:
             self._keep_seen(path)
+            self._tell_unrecorded(refusal, path, artifacts)
             raise
         said = self.said
         after = "" if step or self.state.plan.step(path).action else queries.current(self.state)
@@ -69,6 +70,25 @@ class HandedIn(Looked):
             self._hand_in(after, None, "", order, watch, token=how.get("token", ""))
             self.said = (*said, *self.said)
         return self
+
+    def _tell_unrecorded(self, refusal: Refused, path: str, artifacts: Mapping[str, str] | None) -> None:
+        """A refused command keeps nothing: the files that it named are in the command that repeats it."""
+        known = self.state.step(path).artifacts
+        lost = {
+            name: file
+            for name, file in (artifacts or {}).items()
+            if name not in known or known[name].path != self._wired.place.inside(file)
+        }
+        if not lost or refusal.code not in ("gate_unmet", "unchanged"):
+            return
+        listed = ", ".join(f"{name}={file}" for name, file in lost.items())
+        refusal.message += f"; not recorded: {listed}"
+        refusal.remedies = tuple(
+            one.given(artifact={**one.arguments.get("artifact", {}), **lost})
+            if isinstance(one, Remedy) and one.command in ("done", "submit")
+            else one
+            for one in refusal.remedies
+        )
 
     def _tell_branch(self) -> None:
         """Says so where another branch is checked out: what is committed or pulled later would be refused there."""
@@ -137,8 +157,10 @@ class HandedIn(Looked):
         except HoldfastError as failure:
             raise (failure.after(said[-1]) if said else failure) from failure.__cause__
         self._wired.recorded(self.state, path)
+        from holdfast.core import conditions
+
         handed_in = own.handed_in(self._wired, self.state, path)
-        self.said = (*said, *self.said, *handed_in, *gates.held_before(self.state, path))
+        self.said = (*said, *self.said, *handed_in, *conditions.held_before(self.state, path))
         self.handed += (path,)
 
     def _brought_in(self, command: cmd.Done, token: str) -> tuple[cmd.Done, tuple[str, ...]]:

@@ -265,21 +265,32 @@ def _same(wired: Wired, entry: Entry, asked: Asked, id: str, place: tuple[str, s
 def already_active(state: State, now: str, again: Remedy, go_on: Remedy) -> Refused:
     """`again` is the start that was asked for, and `go_on` what takes up the work that is there.
 
-    Continuing with what is used up, and giving it up where that is guarded, are a person's.
+    Continuing with what is used up is a person's.
     """
     stuck = queries.status(state) in ("failed", "escalated")
     go_on = (remedies.resume(workflow=state.ulid) if stuck else go_on).replace(text="continue with it")
-    fresh_start = subject_of(state.dialect).fresh_start(state, again)
-    ways: tuple[Remedy, ...] = (go_on, fresh_start)
-    if queries.is_a_persons_turn(state, now):
-        fresh_start = fresh_start.replace(who="person") if state.conduct.guarded_end else fresh_start
-        ways = (*remedies.person("this", go_on, workflow=state.ulid), fresh_start) if stuck else (go_on, fresh_start)
+    instead = fresh_start(state, again, now)
+    ways: tuple[Remedy, ...] = (go_on, instead)
+    if stuck and queries.is_a_persons_turn(state, now):
+        ways = (*remedies.person("this", go_on, workflow=state.ulid), instead)
     return Refused(
         "already_active",
         f"{state.id} is already active{in_session(state.session)}" + (", and has failed" if stuck else ""),
         remedy=ways,
         facts={"workflow": state.id, "ulid": state.ulid, "status": queries.status(state), **_of(state.session)},
     )
+
+
+def fresh_start(state: State, again: Remedy, now: str) -> Remedy:
+    """The start that starts over. It is a person's where a person decides how the work continues: an agent would give
+    itself what they have not allowed.
+    """
+    way = subject_of(state.dialect).fresh_start(state, again)
+    return way.replace(who="person") if _is_decided_by_a_person(state, now) else way
+
+
+def _is_decided_by_a_person(state: State, now: str) -> bool:
+    return queries.is_a_persons_turn(state, now) or queries.is_paused_by_person(state)
 
 
 def in_session(name: str) -> str:
@@ -330,7 +341,7 @@ class _Room:
     def make(self, command: cmd.Start) -> cmd.Start:
         for entry in self._active:
             self._wired.execute(entry.ulid, _GIVE_UP)
-            self.given_up += (f"{entry.id} was given up for it",)
+            self.given_up += (f"the previous run {entry.id} was cancelled",)
         return command if self._card.shares == "id" else self._free_id(command)
 
     def _offer_the_last(self) -> None:
@@ -338,13 +349,14 @@ class _Room:
         ended = [entry for entry in self._wired.store.entries() if not entry.active and self._is_same(entry)]
         last = max(ended, key=lambda entry: entry.ulid, default=None)
         if last is not None and last.status == "cancelled":
+            state = self._wired.store.load(last.ulid)
+            again = self._again.given(fresh=True).replace(text="start over")
+            if _is_decided_by_a_person(state, self._wired.world.now()):
+                again = again.replace(who="person")
             raise Refused(
                 "resume_or_fresh",
                 f"{last.id} was cancelled{in_session(last.session)} and can be resumed",
-                remedy=(
-                    *queries.revival(self._wired.store.load(last.ulid)),
-                    self._again.given(fresh=True).replace(text="start over"),
-                ),
+                remedy=(*queries.revival(state), again),
                 facts={"workflow": last.id, "ulid": last.ulid, **_of(last.session)},
             )
 

@@ -6,12 +6,12 @@ import os
 from _collections_abc import Mapping, Sequence
 
 from holdfast.core import commands as cmd
-from holdfast.core import gates, queries, remedies
+from holdfast.core import queries, remedies
 from holdfast.core.definition import Step
 from holdfast.core.gates import policy
 from holdfast.core.state import CHECKED, COMMITS, FREE_TRIES, HELD, REMOVED, Lease
 from holdfast.core.value import Any
-from holdfast.errors import Conflict
+from holdfast.errors import Conflict, Refused
 from holdfast.plain import plainjson
 from holdfast.plain.digest import digest
 from holdfast.project.handing import HandedIn
@@ -50,7 +50,9 @@ class Workflow(HandedIn):
                 continue
         if held:
             self._decide(cmd.Record({HELD: held}, path), token=token)
-            self.said += gates.held_before(self.state, path)
+            from holdfast.core import conditions
+
+            self.said += conditions.held_before(self.state, path)
 
     def iterate(self, step: str | int, reason: str, **how: Any) -> Self:
         """One more try at a task whose criteria are not met."""
@@ -86,7 +88,11 @@ class Workflow(HandedIn):
     ) -> Self:
         path, own = self.path(step), work(self.state.dialect)
         handed = {**own.outputs(self._wired, self.state, path), **self._wired.place.all_inside(artifacts)}
-        self.execute(cmd.Submit(path, handed, unchanged), **how)
+        try:
+            self.execute(cmd.Submit(path, handed, unchanged), **how)
+        except Refused as refusal:
+            self._tell_unrecorded(refusal, path, artifacts)
+            raise
         self.said += own.handed_in(self._wired, self.state, path)
         return self
 

@@ -15,10 +15,11 @@ from holdfast.engine.world import LARGEST_ARTIFACT
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.project.workflow import Workflow
+from holdfast.systems.seam.registry import texts
 
 _WIDE = 160
-_SHORT, _LONG = (12, 40), (2000, 2000)
-"""How many lines of a file are shown, and of what is different in it."""
+SHORT, WHOLE, LONG = (12, 40), (400, 400), (2000, 2000)
+"""How many lines of a file are shown, and of what is different in it: in a form, on a terminal, in a pager."""
 _ARTIFACTS = 8
 _CHANGED = 60
 NOTHING = "It has no artifacts."
@@ -39,17 +40,17 @@ def lines(
     hashes: Mapping[str, str],
     most: int = _ARTIFACTS,
     *,
-    whole: bool = False,
+    room: tuple[int, int] = SHORT,
 ) -> list[str]:
-    """The files with what is different since they were last decided about, else how they begin; nothing is escaped.
-
-    With `whole`, as for a pager, much more of each is shown.
+    """The files with what is different since they were last decided about, else how they begin, and what is approved
+    without being in a file; nothing is escaped.
     """
     state = workflow.state
     progress, handed = state.step(path), workflow.facts().hand_ins.get(path)
     files = _files(progress, handed)
+    plan = texts(state.dialect).approved(state, path)[: room[1]]
     if not files:
-        return [NOTHING]
+        return [*plan, ""] if plan else [NOTHING]
     base = place.base(state.worktree)
     out: list[str] = []
     before = _past(progress, hashes)
@@ -68,10 +69,10 @@ def lines(
         last = before or _elsewhere(state, path, name)
         hashed = last.hashes.get(name, "") if last else ""
         old = approved.copy(place, workflow.ulid, hashed) if last else None
-        out += _new(last, hashed, now, content, old, _LONG if whole else _SHORT)
+        out += _new(last, hashed, now, content, old, room)
     if len(files) > most:
         out.append(f"and {len(files) - most} more")
-    return [*out, *_rules(handed), ""]
+    return [*out, *plan, *_rules(handed), ""]
 
 
 def _rules(whole: HandIn | None) -> list[str]:

@@ -37,7 +37,7 @@ def status(brief: Briefing, style: Style, width: int = 80, *, scope: Scope = ANY
 def in_short(brief: Briefing, style: Style, scope: Scope) -> str:
     """A workflow in one line: the step, what it waits for, and the command."""
     first, state = brief.first, brief.state
-    status = state.step(brief.step).status if brief.step else ""
+    status = brief.shown_of(brief.step) if brief.step else ""
     mark = paint(style, status)(lifecycle.MARKS[status]) if status else style.green("✓")
     at = f" · {brief.step}" if brief.step else ""
     said = f": {first.message}" if first else ": all steps are done"
@@ -51,10 +51,10 @@ def _joined(blocks: Iterable[list[str]]) -> str:
 
 def _headline(brief: Briefing, style: Style, width: int) -> list[str]:
     state, now = brief.state, brief.facts.now
-    shown = brief.status.replace("_", " ")
+    shown = brief.shown_status.replace("_", " ")
     title = clip(escape(brief.title), width - columns(shown) - 2)
     gap = " " * (width - columns(title) - columns(shown))
-    out = [f"{style.bold(title)}{gap}{style.bold(paint(style, brief.status)(shown))}"]
+    out = [f"{style.bold(title)}{gap}{style.bold(paint(style, brief.shown_status)(shown))}"]
     facts_shown = [
         f"{brief.number}/{brief.total}",
         f"{brief.finished_percent}% done",
@@ -209,10 +209,11 @@ def next_step(brief: Briefing, style: Style, width: int = 80, *, scope: Scope = 
         return "\n".join([done, *left, *_labelled(_claimed(brief, style), style, width)]) + "\n"
     agents, task = brief.state.plan.step(path).agents, brief.task
     view = TreeView(brief.state, brief.facts, style, width)
-    right = " · ".join(w for w in (brief.step_status.replace("_", " "), brief.tries) if w)
+    shown = brief.shown_of(path)
+    right = " · ".join(w for w in (shown.replace("_", " "), brief.tries) if w)
     title = clip(escape(brief.label), width - columns(right) - 2)
     gap = " " * (width - columns(title) - columns(right))
-    head = [f"{style.bold(title)}{gap}{paint(style, brief.step_status)(right)}"]
+    head = [f"{style.bold(title)}{gap}{paint(style, shown)(right)}"]
     head.append(style.dim(clip(escape(f"{path} · step {brief.number} of {brief.total} of {brief.title}"), width)))
     blocks = [head, wrap(escape(task.text, lines=True), width, UNCUT)]
     around = [
@@ -268,7 +269,10 @@ def _items(texts: Iterable[str], width: int, mark: str = "") -> list[str]:
 
 
 def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int | None, now: str) -> str:
-    """A table of workflows, one line each. What does not fit is left out or cut; without a width, nothing is."""
+    """A table of workflows, one line each. What does not fit is left out, or a title cut; without a width, nothing is.
+
+    An id is never cut: commands take it.
+    """
     known = list(entries)
     if not known:
         return "no workflows\n"
@@ -292,13 +296,14 @@ def _fitting(
     if _total(wide) > width:
         rows = [_cells(entry, now, named_steps=False) for entry in entries]
         wide = _widths(rows)
-    for left_out in (None, "BRANCH", "TITLE", "TYPE"):
-        wide.pop(left_out or "", None)
-        for name in ("TITLE", "ID"):
-            if name in wide and (left_out == "TYPE" or name == "TITLE" or "TITLE" not in wide):
-                wide[name] = max(min(wide[name], _NARROWEST), wide[name] - max(0, _total(wide) - width))
+    whole = wide["TITLE"]
+    for left_out, least in (("", _TITLE), ("TYPE", _TITLE), ("UPDATED", _TITLE), ("BRANCH", _NARROWEST), ("DONE", 0)):
+        wide.pop(left_out, None)
+        wide["TITLE"] = max(min(whole, least), min(whole, width - _total({**wide, "TITLE": 0})))
         if _total(wide) <= width:
             break
+    if _total(wide) > width or wide["TITLE"] < min(whole, _NARROWEST):
+        wide.pop("TITLE")
     return rows, wide
 
 
@@ -328,8 +333,8 @@ def _cells(entry: Mapping[str, Any], now: str, named_steps: bool) -> dict[str, s
     }
 
 
-_NARROWEST = 12
-"""How many columns an id or a title keeps at least."""
+_TITLE, _NARROWEST = 24, 12
+"""How many columns a title keeps while others can be left out, and after that; with fewer, it is left out."""
 
 
 def log(records: Iterable[Record], style: Style, width: int = 80) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.core import conditions, gates, lifecycle, moment, queries
 from holdfast.core.facts import Facts
 from holdfast.core.lifecycle import MARKS
+from holdfast.core.standing import shown_of
 from holdfast.core.state import State
 from holdfast.plain.terminal import Style, clip, columns, escape, pad, paint, wrap
 
@@ -97,7 +98,7 @@ class TreeView:
 
     def _line(self, path: str, indent: str) -> str:
         plan, progress, style = self.state.plan, self.state.step(path), self.style
-        step, status = plan.step(path), progress.status
+        step, status = plan.step(path), shown_of(self.state, path, self.facts)
         right = self.beside(path)
         count = ""
         if not plan.is_leaf(path) and (self._collapses(path) or (self.folded and status == lifecycle.PENDING)):
@@ -124,6 +125,8 @@ class TreeView:
             words.append("skipped")
         elif progress.status in lifecycle.STUCK:
             words.append(progress.status)
+        elif progress.status == lifecycle.PENDING and shown_of(self.state, path, self.facts) == lifecycle.WAITING:
+            words.append(lifecycle.WAITING)
         elif progress.waiting_since:
             words.append(f"waiting {moment.span(moment.between(progress.waiting_since, self.facts.now))}")
         taken = queries.durations(self.state, path, self.facts.now)

@@ -167,7 +167,7 @@ def _converse(primary: int, says: str, meanwhile: Callable[[], object]) -> str:
         if not part:
             break
         out += part
-        if out.endswith((b"[y/N] ", b"[Y/n] ", b"[Enter: nothing] ")):
+        if out.endswith((b"[y/N] ", b"[Y/n] ", b"(Enter = none): ", b"the step then fails): ")):
             if not said:
                 meanwhile()
             os.write(primary, f"{'' if said else says}\n".encode())

@@ -51,6 +51,21 @@ def written(tmp_path) -> Project:
     return project
 
 
+def test_a_person_is_shown_the_plan_that_they_approve(written):
+    written.ok("start", "orchestrate", FILE)
+    written.ok("done", "plan")
+    shown = written.person("approve", "plan", says="n").out
+    assert "It has no artifacts" not in shown
+    state = written.opened().workflow().state
+    for path in state.plan.paths:
+        step = state.plan.step(path)
+        if step.kind in ("phase", "task", "review"):
+            assert step.label in shown
+            assert all((check.text or check.name) in shown for check in step.checks)
+    assert "bounds: " in shown
+    assert "tries for each task" in shown
+
+
 @pytest.fixture
 def run(written) -> Project:
     """A run with its plan approved."""

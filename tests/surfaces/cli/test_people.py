@@ -248,7 +248,7 @@ def test_a_step_that_is_only_an_approval_needs_no_begin_and_no_done_and_still_a_
 def test_reject_asks_what_should_be_different_and_says_what_happens(project):
     project.until("sign-off")
     answer = project.people_ok("reject", "sign-off", says="shorter")
-    assert "sign-off becomes active again, and the agent gets this feedback." in answer.out
+    assert "sign-off goes back to the agent with this feedback." in answer.out
     assert project.step("sign-off") == "active"
     assert "↳ shorter" in project.ok("status").out or "shorter" in project.ok("next").out
 
@@ -270,5 +270,4 @@ def test_a_long_approval_is_shown_in_the_pager_and_no_shell_reads_it(project, tm
     assert answer.out.count("Approve sign-off?") == 1
     assert not (project.root / "owned").exists()
     answer = project.person("approve", "sign-off", "--no-pager", says="n", env=env)
-    assert "line 11" in answer.out
-    assert "line 99" not in answer.out
+    assert "line 99" in answer.out

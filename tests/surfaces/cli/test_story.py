@@ -220,7 +220,7 @@ def test_metrics_and_diagrams(project):
 
 
 def test_pause_stops_the_work_and_resume_goes_on(project):
-    assert project.ok("pause", "--reason", "lunch").out.endswith("is paused  (once it may continue: holdfast resume)\n")
+    assert project.ok("pause", "--reason", "lunch").out.endswith("is paused  (to continue: holdfast resume)\n")
     assert project.agent("begin", "draft", "--json").error["code"] == "paused"
     project.ok("resume", "--from", "draft")
     assert project.step("draft") == "active"

@@ -40,7 +40,7 @@ def test_a_command_without_a_question_of_its_own_takes_a_key_too(desk):
     desk.project.ok("done", "sign-off")
     assert "sign-off was not rejected" in desk.types("holdfast reject sign-off --feedback more", answer="n")
     assert desk.project.step("sign-off") == "waiting"
-    assert "nobody confirmed it" in desk.types("holdfast extend --iterations 1", answer="n")
+    assert "not confirmed; nothing was changed" in desk.types("holdfast extend --iterations 1", answer="n")
     shown = desk.types("holdfast extend --iterations 1", answer="")
     assert "Extend the bound on iterations from 5 to 6? [Y/n]" in shown
     assert "the bounds are now: iterations 6" in shown

@@ -118,7 +118,7 @@ def test_an_agent_cannot_name_another_file_in_the_place_of_a_document(house):
 def test_what_was_copied_from_the_docs_is_no_work_without_a_reason(house):
     house.project().start("feature", TITLE)
     error = house.refused("done", FIRST)
-    assert "as copied from the project's documents" in error["message"]
+    assert "has not been changed yet" in error["message"]
     assert "--unchanged" in error["remedy"]
     house.ok("done", FIRST, "--unchanged", "the requirements have it already")
     house.opinion(FIRST, 1)

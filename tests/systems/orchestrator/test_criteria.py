@@ -1,4 +1,4 @@
-"""Criteria on three levels, what held before the work, the supervisor's checks, and what the pull request says."""
+"""Criteria on three levels, what passed before the work, the supervisor's checks, and what the pull request says."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def shown(run: Run, what) -> str:
 def test_what_held_before_the_work_is_marked_wherever_it_is_shown(levels):
     begun = levels.look().begin("1.1")
     held = levels.state.plan.step("phase-1/1.1").checks[0]
-    remark = f"held before the work, so no proof of it: {held.name}"
+    remark = f"{held.name} already passed before the work, so it proves nothing yet"
     assert remark in begun.said
     assert levels.state.step("phase-1/1.1").data["held_before"] == [held.name]
     assert levels.state.step("phase-1/1.1").evidence == {}
-    assert "has not run, held before the work" in shown(levels, next_step)
+    assert "has not run, already passed before the work" in shown(levels, next_step)
     for name in ("phase", "new", "whole", "outer"):
         levels.bench.write(name, "")
     levels.look().check("somebody_looked", passed=True)
@@ -72,7 +72,7 @@ def test_what_held_before_the_work_is_marked_wherever_it_is_shown(levels):
     (done,) = levels.look().document()["completed_tasks"]
     assert done["held_before"] == [held.name]
     text = body(levels.state)
-    assert f"- {held.text} (run, held before the work)" in text
+    assert f"- {held.text} (run, already passed before the work)" in text
     assert "- It is new (run)" in text
     assert "- Somebody looked (reported)" in text
 

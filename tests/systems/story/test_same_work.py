@@ -118,10 +118,10 @@ def test_a_run_that_is_active_outside_too_is_a_conflict_of_the_session(writer):
 def test_a_fresh_start_names_what_it_gives_up(writer):
     run = by_command(writer, "generation", "0204", {}, "")["id"]
     said = writer.ok("start", "generation", "0204", "--fresh")
-    assert f"{run} was given up for it" in f"{said.out}{said.err}"
+    assert f"the previous run {run} was cancelled" in f"{said.out}{said.err}"
     other = writer.ok("list", "--json").json["workflows"][0]["workflow_id"]
     given = {"workflow": "generation", "subject": "0204", "fresh": True}
-    assert f"{other} was given up for it" in str(tools.call(writer.open(), "start_workflow", given))
+    assert f"the previous run {other} was cancelled" in str(tools.call(writer.open(), "start_workflow", given))
 
 
 def test_a_number_may_be_given_as_text(writer):

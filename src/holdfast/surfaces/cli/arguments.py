@@ -104,6 +104,8 @@ def _take(command: Command, option: Option, word: str | None, values: dict[str, 
     if word is None:
         values[option.dest] = True
         return
+    if not word and option.type == "word":
+        raise _wrong(command, f"{option.shown} is empty")
     if option.choices and word not in option.choices:
         raise _wrong(command, f"{word[:80]!r} is not one of {', '.join(option.choices)}")
     from holdfast.core.remedy import is_blank, unfilled

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _ASCII = {"✅": "[x]", "🔄": "[>]", "⏳": "[ ]", "⛔": "[!]", "❌": "[-]", "📂 ": "", "⚠️": "!", "━": "-"}
 
 
+_MOST = 8
+"""How many workflows are named in a refusal."""
 _LINE = 4096
 """As much as a terminal hands over of one line."""
 _BRIEFED = ("status", "resume-packet")
@@ -79,19 +81,30 @@ class Call:
                 sys.stderr.write(f"{escape(' '.join(said))}\n")
         return self._project
 
-    def workflow(self) -> Workflow:
-        word = self.named()
+    def workflow(self, word: str = "") -> Workflow:
+        """The one that is given, else the one that the command names, else the one that it would pick."""
+        word = word or self.named()
         try:
             found = self.project.workflow(word)
         except UsageError as several:
-            candidates = several.facts.get("candidates")
-            for one in candidates if isinstance(candidates, list) else ():
-                one["fits"] = self._has_step(one["ulid"])
+            found_ = several.facts.get("candidates")
+            candidates = found_ if isinstance(found_, list) else []
+            for one in candidates:
+                one["fits"] = self.has_step(one["ulid"])
+            step = str(getattr(self.args, "step", "") or "")
+            if step and candidates and not any(one["fits"] for one in candidates):
+                raise self._nowhere(step, [str(one["id"]) for one in candidates]) from None
             raise
         self._require_exact(found)
         self.about = found.state.ulid
         self._require_lease(found.state)
         return found
+
+    def _nowhere(self, step: str, ids: Sequence[str]) -> HoldfastError:
+        from holdfast.errors import NotFound
+
+        said = f"there is no step {step[:80]!r} in {', '.join(ids[:_MOST])}"
+        return NotFound("no_step", said, remedy=remedies.listing(), facts={"step": step[:200]})
 
     def named(self) -> str:
         """What the command calls its workflow, by its first word or by `-w`; empty where it names none."""
@@ -132,7 +145,7 @@ class Call:
         workflow = self.workflow()
         return workflow, workflow.path(self.args.step)
 
-    def _has_step(self, ulid: str) -> bool:
+    def has_step(self, ulid: str) -> bool:
         """Whether a workflow has the step, or the check, that the command names."""
         word, check = (str(getattr(self.args, name, "") or "") for name in ("step", "name"))
         try:

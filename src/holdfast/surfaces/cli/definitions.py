@@ -93,7 +93,8 @@ def trust(call: Call) -> None:
         raise refusals.misused("no file or definition is named", remedies.usage("trust"))
     if not call.is_person:
         named = remedies.trust(said or "", owner=call.args.owner)
-        raise refusals.person_needed(f"trust {'the owner of a project' if call.args.owner else 'a definition'}", named)
+        what = "the owner of a project" if call.args.owner else f"the commands of {said}"
+        raise refusals.person_needed(f"trust {what}", named)
     if call.args.owner:
         _trust_owner(call, places.find(call.args.definition or "."))
         return

@@ -15,6 +15,20 @@ if TYPE_CHECKING:
     from holdfast.surfaces.cli.call import Call
 
 
+_MEANT = {
+    **dict.fromkeys(("abort", "stop", "quit", "kill", "delete", "remove", "rm"), "cancel"),
+    **dict.fromkeys(("finish", "complete", "close"), "done"),
+    **dict.fromkeys(("new", "create", "run"), "start"),
+    **dict.fromkeys(("ls", "ps"), "list"),
+    **dict.fromkeys(("accept", "confirm"), "approve"),
+    **dict.fromkeys(("deny", "refuse"), "reject"),
+    **dict.fromkeys(("history", "events"), "log"),
+    "restart": "start",
+    "undo": "reopen",
+}
+"""What people call a command elsewhere."""
+
+
 def find(argv: list[str]) -> tuple[Command, list[str]]:
     """The command that was typed, and the words that belong to it. Common options may be before it."""
     at = _first_word(argv)
@@ -56,7 +70,7 @@ def _unknown(words: list[str]) -> UsageError:
     if len(under) == 1:
         said = f"there is no command {words[0][:80]!r}, but holdfast {under[0]}"
         return UsageError("no_command", said, remedy=remedies.usage(under[0]), facts={"commands": under})
-    close = nearest(words[0], tuple(dict.fromkeys(name.split()[0] for name in COMMANDS)))
+    close = _MEANT.get(words[0]) or nearest(words[0], tuple(dict.fromkeys(name.split()[0] for name in COMMANDS)))
     hint = f", did you mean {close!r}?" if close else ""
     remedy = shell("holdfast", *((close,) if close else ()), "--help")
     return UsageError("no_command", f"there is no command {words[0][:80]!r}{hint}", remedy=remedy)

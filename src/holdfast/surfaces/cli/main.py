@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 _WITHOUT_FOLDER = ("hook", "statusline", "mcp")
 """What a host starts, and says itself which folder it is about."""
+_ALL = (["help", "--all"], ["help", "all"], ["--help", "--all"])
 _LONG = 120
 """How many characters of commands for a person fit on one line; where there are more, each has its own."""
 _OBJECTS = 100_000
@@ -119,10 +120,10 @@ def _run(argv: list[str]) -> int:
 
         write(f"holdfast {__version__}\n")
         return 0
-    if argv[:1] in (["--help"], ["-h"]) or argv in (["help"], ["help", "--all"]) or not (argv or _is_project()):
+    if argv[:1] in (["--help"], ["-h"]) or argv in (["help"], *_ALL) or not (argv or _is_project()):
         from holdfast.surfaces.cli import overview
 
-        write(overview.text() if "--all" in argv else overview.short())
+        write(overview.text() if argv in _ALL else overview.short())
         return 0
     if argv[:1] == ["__complete"]:
         from holdfast.surfaces.cli import completion
@@ -158,6 +159,10 @@ def _run(argv: list[str]) -> int:
 
             error.message += f"; {secrets.told(redacted)}"
             error.facts["redacted"] = redacted
+        if error.code == "no_step":
+            from holdfast.surfaces.cli import repeating
+
+            repeating.look_elsewhere(call, error)
         news = call.notices() if "--json" in argv else call.news()
         return _report(error, argv, call.scope(), call.settings.objection, news)
 
@@ -238,7 +243,7 @@ def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[An
     from holdfast.core import remedies
     from holdfast.core.remedy import quoted, typed
 
-    if error.code == "ambiguous_workflow":
+    if error.code == "ambiguous_workflow" or (error.code == "no_step" and "candidates" in error.facts):
         from holdfast.surfaces.cli.repeating import with_each_workflow
 
         return with_each_workflow(error, argv, scope)

@@ -6,23 +6,20 @@ import os
 import sys
 
 from holdfast.core import lifecycle, refusals, remedies
-from holdfast.core.gates import policy
 from holdfast.core.names import optional_text
 from holdfast.core.remedy import Blank
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
+from holdfast.errors import HoldfastError, NotFound
 from holdfast.plain.terminal import escape
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces import approving, handed
-from holdfast.surfaces.cli import confirming, paging
+from holdfast.surfaces.cli import confirming, deciding, paging
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
 
 _MOST = 30
 """How many files are shown to a person; the rest is counted."""
 _FEEDBACK = 20_000
-_NOTHING = "[Enter: nothing]"
-"""Is at the end of the question for feedback."""
 
 
 def submit(call: Call) -> None:
@@ -45,8 +42,7 @@ def approve(call: Call) -> None:
     if args.claimed:
         confirming.every(call)
         return
-    workflow = call.workflow()
-    path = workflow.path(args.step) if args.step else _waiting(workflow)
+    workflow, path = call.step() if args.step else deciding.only(call, remedies.approve)
     modifications = pairs(args.values)
     if args.sign and args.signature:
         raise refusals.misused("--sign and --signature exclude each other", remedies.approve(path, sign=Blank("KEY")))
@@ -57,20 +53,6 @@ def approve(call: Call) -> None:
     signature = _content(args.signature) if args.signature else b""
     workflow.approve(path, args.variant, modifications, sign=args.sign, signature=signature, **call.how())
     call.changed(workflow, path)
-
-
-def _waiting(workflow: Workflow) -> str:
-    """The step that waits for an approval, where it is one."""
-    state = workflow.state
-    waiting = [path for path in state.plan.paths if state.step(path).status == lifecycle.WAITING]
-    ready = waiting or [path for path in state.plan.asking() if approving.is_ready(workflow, path)]
-    if len(ready) == 1:
-        return ready[0]
-    if not ready:
-        said = "no step waits for an approval"
-        raise Refused("nothing_waits", said, remedy=remedies.next_step(), facts={"workflow": state.id})
-    said = f"several steps wait for an approval: {', '.join(ready[:8])}"
-    raise UsageError("several_wait", said, remedy=tuple(map(remedies.approve, ready[:8])), facts={"steps": ready})
 
 
 def _payload(call: Call, workflow: Workflow, path: str, modifications: dict[str, Any]) -> None:
@@ -95,17 +77,16 @@ def _content(file: str) -> bytes:
 
 
 def _confirm(call: Call, workflow: Workflow, path: str) -> None:
-    """Where only a person's own word counts, the person sees what it is given to."""
-    step, progress = workflow.state.plan.step(path), workflow.state.step(path)
-    own_word = policy(step) == "human" or progress.status == lifecycle.ESCALATED
-    if not call.is_person or not own_word:
+    """A person sees what their approval is given to, also where an agent could pass it on."""
+    if not call.is_person:
         return
     workflow.require_decidable()
     if not approving.is_ready(workflow, path):
         return
     shown = approving.hashes(workflow, path)
     pager = [] if call.args.no_pager else paging.pager(os.environ)
-    text = _picture(call, workflow, path, shown, whole=bool(pager))
+    room = handed.LONG if pager or call.args.no_pager else handed.WHOLE
+    text = _picture(call, workflow, path, shown, room)
     if pager and paging.is_long(text):
         paging.show(text, pager)
         text = ""
@@ -117,14 +98,15 @@ def _confirm(call: Call, workflow: Workflow, path: str) -> None:
 
 def reject(call: Call) -> None:
     """A person is asked what should be different, and sees what comes of it; for others it is as they typed it."""
-    workflow, path = call.step()
+    workflow, path = call.step() if call.args.step else deciding.only(call, remedies.reject)
     feedback, modifications = call.args.feedback or "", pairs(call.args.values)
     status = workflow.state.step(path).status
     is_asked = status == lifecycle.PENDING and approving.is_ready(workflow, path)
     if call.is_person and (is_asked or lifecycle.allows(status, "rejected")):
         workflow.require_decidable()
         if not (feedback or modifications):
-            feedback = call.ask_line(f"What should be different in {path}? {_NOTHING} ")
+            without = "" if _goes_back(workflow, path) else "; the step then fails"
+            feedback = call.ask_line(f"Feedback for the agent (Enter = none{without}): ")
             optional_text(feedback, "feedback", _FEEDBACK)
         if not call.ask(f"{_consequence(workflow, path, feedback, modifications)}\n", f"Reject {path}?", default=True):
             said = f"{path} was not rejected"
@@ -135,15 +117,20 @@ def reject(call: Call) -> None:
 
 def _consequence(workflow: Workflow, path: str, feedback: str, modifications: dict[str, Any]) -> str:
     """What a rejection does, in a sentence."""
-    step = workflow.state.plan.step(path)
     if feedback or modifications:
-        return f"{path} becomes active again, and the agent gets this feedback."
-    if any(gate.rejected == "revise" for gate in (step.approval, step.choice) if gate):
-        return f"{path} becomes active again, without feedback."
+        return f"{path} goes back to the agent with this feedback."
+    if _goes_back(workflow, path):
+        return f"{path} goes back to the agent without feedback."
     return f"Without feedback, {path} fails: holdfast resume --from {path} starts it again."
 
 
-def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str], *, whole: bool) -> str:
+def _goes_back(workflow: Workflow, path: str) -> bool:
+    """Whether the work continues after a rejection without feedback too."""
+    step = workflow.state.plan.step(path)
+    return any(gate.rejected == "revise" for gate in (step.approval, step.choice) if gate)
+
+
+def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str], room: tuple[int, int]) -> str:
     state, style = workflow.state, call.style
     step, progress = state.plan.step(path), state.step(path)
     where = f"{path}, " if step.label != path else ""
@@ -153,7 +140,7 @@ def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str], 
     out += [f"  {escape(line)}" for line in approving.about(workflow, path)]
     if progress.status == lifecycle.ESCALATED:
         out.append(style.yellow(escape(f"escalated: {progress.reason}")))
-    shown = handed.lines(call.project.wired.place, workflow, path, hashes, _MOST, whole=whole)
+    shown = handed.lines(call.project.wired.place, workflow, path, hashes, _MOST, room=room)
     out += [f"  {escape(line)}" if line else "" for line in shown]
     out += [f"  {escape(line)}" for line in (*approving.checks(workflow, path), *approving.reviews(workflow, path))]
     out += [f"  ↳ {escape(said[:300])}" for said in progress.feedback[-3:]]

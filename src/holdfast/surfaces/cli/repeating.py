@@ -8,8 +8,22 @@ from holdfast.errors import HoldfastError
 from holdfast.surfaces.cli import lookup
 from holdfast.surfaces.cli.table import COMMON
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.surfaces.cli.call import Call
+
 MOST = 8
 _DECIDING = ("approve", "reject", *naming.PEOPLES)
+
+
+def look_elsewhere(call: Call, error: HoldfastError) -> None:
+    """Where the workflow that was picked has no such step, names the active ones that have it."""
+    if call.named():
+        return
+    others = [one for one in call.project.wired.store.active() if one.ulid != call.about and call.has_step(one.ulid)]
+    if others:
+        error.message += f"; {' and '.join(one.id for one in others[:MOST])} {'has' if len(others) == 1 else 'have'} it"
+        error.facts["candidates"] = [{"id": one.id, "ulid": one.ulid, "fits": True} for one in others]
 
 
 def with_each_workflow(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[Remedy, ...]:

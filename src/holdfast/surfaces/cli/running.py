@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.core import queries, refusals, remedies
+from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.apply import Record
 from holdfast.core.definition import BUILT_IN
 from holdfast.core.remedy import Blank, told
@@ -134,7 +134,7 @@ def show(call: Call) -> None:
 def listing(call: Call) -> None:
     args, project = call.args, call.project
     status = args.status or ("" if args.all else "active")
-    found = project.list(status=status, type=args.type, session=args.session)
+    found = _found(call, status)
     rows = [_row(workflow) for workflow in found[: args.limit]]
     lost = project.troubles
     left = _left(call)
@@ -144,7 +144,8 @@ def listing(call: Call) -> None:
 
     def text() -> str:
         width = call.width if call.is_shown else None
-        shown = render.listing(rows, call.style, width, project.wired.world.now())
+        told = [{**row, "detail": one.briefing().shown_status} for row, one in zip(rows, found, strict=False)]
+        shown = render.listing(told, call.style, width, project.wired.world.now())
         left_out = len(found) - len(rows)
         shown += f"… {left_out} more (--limit {len(found)} shows all)\n" if left_out else ""
         return shown + "".join(
@@ -154,6 +155,17 @@ def listing(call: Call) -> None:
 
     more = {name: said for name, said in (("unreadable", lost), ("interrupted", half), ("leftovers", left)) if said}
     call.answer({"workflows": rows, "total": len(found), **more}, text)
+
+
+def _found(call: Call, status: str) -> list[Workflow]:
+    """By the status as people are shown it, too: what waits is no less found by that word."""
+    args, more = call.args, {"type": call.args.type, "session": call.args.session}
+    found = call.project.list(status=status, **more)
+    if args.status == lifecycle.WAITING:
+        known = {one.ulid for one in found}
+        active = call.project.list(status="active", **more)
+        found += [one for one in active if one.ulid not in known and one.briefing().shown_status == args.status]
+    return found
 
 
 def _half_finalized(call: Call, state: State) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import answers, conditions, queries, refusals, remedies
+from holdfast.core import answers, conditions, lifecycle, queries, refusals, remedies
 from holdfast.core.remedy import Remedy
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, Refused
@@ -11,7 +11,7 @@ from holdfast.project import resuming, seats
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
-from holdfast.systems.seam.registry import subject, system, texts
+from holdfast.systems.seam.registry import system, texts
 
 
 def start(call: Call) -> None:
@@ -35,8 +35,12 @@ def _found(call: Call, context: dict[str, Any]) -> Workflow | None:
 
 
 def resume(call: Call) -> None:
-    """Without a name, the workflow whose packet `resume-packet` gives."""
+    """Without a name, the only one that is paused, else the workflow whose packet `resume-packet` gives."""
     workflow = _meant(call)
+    if not call.named() and queries.status(workflow.state) not in (*lifecycle.STUCK, "cancelled"):
+        paused = [one for one in call.project.list(status="paused") if one.ulid != workflow.ulid]
+        is_other = len(paused) == 1 and queries.status(workflow.state) != "paused"
+        workflow = call.project.workflow(paused[0].ulid) if is_other else workflow
     call.about = workflow.state.ulid
     path = workflow.path(call.args.step) if call.args.step else ""
     if workflow.state.loads and not path and queries.status(workflow.state) == "in_progress":
@@ -79,7 +83,7 @@ def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
 
 def _goes_on(call: Call, workflow: Workflow) -> bool:
     """Continues with what is there; False when a person would rather start over."""
-    from holdfast.project.starting import already_active
+    from holdfast.project.starting import already_active, fresh_start
 
     args = call.args
     asks = call.is_person and not args.json
@@ -93,7 +97,7 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
         shown = f"📂 Checking for existing workflow state...\n\n{own.summary(state, call.now())}\n"
         if not call.ask(call.marked(shown), own.question(state), default=True):
             said = f"{workflow.id} stays as it is"
-            raise HoldfastError("declined", said, remedy=subject(state.dialect).fresh_start(state, _again(call)))
+            raise HoldfastError("declined", said, remedy=fresh_start(state, _again(call), call.now()))
         _rejoin(call, workflow, shown=True)
         return True
     _rejoin(call, workflow)
@@ -141,9 +145,11 @@ def _reread(call: Call, workflow: Workflow) -> tuple[str, ...]:
 
 def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
     """The two ways out, and a person may pick one; nobody is switched unasked."""
+    from holdfast.project.starting import fresh_start
+
     state, place = workflow.state, call.project.wired.place
-    fresh_start = subject(state.dialect).fresh_start(state, _again(call)).replace(text="")
-    refusal = call.project.wired.branch_mismatch(state, fresh_start if fresh_start.arguments.get("fresh") else None)
+    fresh = fresh_start(state, _again(call), call.now()).replace(text="")
+    refusal = call.project.wired.branch_mismatch(state, fresh if fresh.arguments.get("fresh") else None)
     if not asks or place.repository is None:
         raise refusal
     there, here = escape(str(state.branch)), escape(str(place.branch()))
@@ -174,7 +180,7 @@ def signal(call: Call) -> None:
     workflow = _meant(call, finished=True)
     line = workflow.briefing().signal
     if not line:
-        said = f"{workflow.id} gives no signal: only the workflow of a feature does"
+        said = f"{workflow.id} gives no signal: it works only for dev workflows (feature files)"
         raise Refused("no_signal", said, remedy=remedies.next_step(workflow=workflow.ulid))
     call.answer({"workflow_id": workflow.id, "signal": line}, escape(line))
 

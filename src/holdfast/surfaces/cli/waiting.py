@@ -57,7 +57,7 @@ def _since(workflow: Workflow, brief: Briefing, since: int) -> Iterator[Record]:
 def _said(call: Call, workflow: Workflow, brief: Briefing, since: int, code: int) -> int:
     """Its state, what people decided since, and what comes next."""
     said = answers.waiting(brief, call.scope(), _since(workflow, brief, since))
-    lines = [f"{brief.state.id} is {brief.status.replace('_', ' ')}, revision {brief.state.revision}"]
+    lines = [f"{brief.state.id} is {brief.shown_status.replace('_', ' ')}, revision {brief.state.revision}"]
     lines += [f"  {_sentence(one)}" for one in said["decided"]]
     lines += [f"  {path}: {one.message} ({told(one.remedies, call.scope())})" for path, one in brief.waiting]
     if said["required_action"] and not brief.waiting:

@@ -16,7 +16,7 @@ def load(asked: Asked, _: Place) -> Loaded:
     if definition.loads != "phases":
         refuse_phases(asked)
     elif not asked.phases and definition.name == "custom":
-        said = "custom has no phases of its own"
+        said = "custom needs phases"
         raise UsageError("bad_phases", said, remedy=remedies.start("custom", Blank("NAME"), phases=Blank("PHASES")))
     steps = phases(asked.phases) if asked.phases else definition.steps
     return Loaded(definition.replace(steps=steps), asked.subject, asked.context)

@@ -39,7 +39,8 @@ def load(asked: Asked, place: Place) -> Loaded:
     refusals.require_free(asked.context, [name for name in DIALECT.reserved if name != "slug"])
     text = " ".join(asked.subject.split())
     if not SHORTEST <= len(text) <= LONGEST or not text.isprintable():
-        message = f"a feature is described in {SHORTEST} to {LONGEST} characters on one line, and this has {len(text)}"
+        wrong = f"has {len(text)} characters or some that cannot be printed" if text else "is missing"
+        message = f"the title {wrong} (one line, {SHORTEST} to {LONGEST} characters)"
         raise UsageError("bad_description", message, remedy=remedies.start("feature", TITLE))
     checked_text(text, "description", 4 * LONGEST)
     slug = _slug(asked, text)
@@ -162,8 +163,8 @@ def _require_own_ground(wired: Wired, command: cmd.Start, here: str) -> None:
     base = git_changes.default_branch(repository) or Blank("BRANCH")
     said = f"{here} is the branch of the feature {other}: what begins here would be built on it"
     ways = (
-        shell("git", "switch", base, text="to begin beside it"),
-        shell("git", "switch", "-c", str(command.branch), text="to build on it"),
+        shell("git", "switch", base, text="to start it independently"),
+        shell("git", "switch", "-c", str(command.branch), text="to start it on top of that feature"),
     )
     raise Refused("on_another_feature", said, remedy=ways, facts={"branch": here, "feature": other})
 

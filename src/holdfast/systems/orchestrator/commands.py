@@ -25,6 +25,7 @@ from holdfast.systems.seam.registry import work
 LARGEST = 1 << 16
 """Bytes of a supervisor's answer, which is kept whole."""
 LONGEST_DIFF = 100_000
+NAME = "orchestrator"
 ISSUE = "issue_url"
 """What a phase remembers the address of its milestone as."""
 
@@ -59,9 +60,18 @@ def manual(call: Call) -> None:
     call.changed(workflow.execute(cmd.Block(path, reason, by_hand=True), **call.how()), path)
 
 
+def _run(call: Call) -> Workflow:
+    """The run of a task document that is meant: nothing else has a supervisor, or phases with milestones."""
+    workflow = call.workflow()
+    if workflow.state.dialect != NAME:
+        said = f"{workflow.id} is not a run of a task document (orchestrate), and only these have that"
+        raise UsageError("not_orchestrated", said, remedy=remedies.listing(), facts={"workflow": workflow.id})
+    return workflow
+
+
 def supervise(call: Call) -> None:
     """With a verdict, records it; without one, prints what a supervisor is to look at."""
-    args, workflow = call.args, call.workflow()
+    args, workflow = call.args, _run(call)
     found = _verdict(call)
     if not found:
         call.write_json(_request(call, workflow, args.check_type, args.task or ""))
@@ -231,7 +241,7 @@ def commit(call: Call) -> None:
 
 def milestone(call: Call) -> None:
     """The issue that stands for a finished phase: its address, or a new one on the forge."""
-    args, workflow = call.args, call.workflow()
+    args, workflow = call.args, _run(call)
     if bool(args.url) == args.create:
         remedy = remedies.named("orchestrator milestone", {"phase": "1", "url": Blank("URL")})
         raise refusals.misused("name the issue, or say --create", remedy)

@@ -94,7 +94,7 @@ def _criteria(state: State, path: str, indent: str) -> Iterator[str]:
         how = "not seen to hold"
         if met and seen:
             how = "claimed" if seen.claimed else "run" if seen.run_by == "engine" else "reported"
-        held = ", held before the work" if check.name in progress.data.get(HELD, ()) else ""
+        held = ", already passed before the work" if check.name in progress.data.get(HELD, ()) else ""
         yield f"{indent}- {escape(check.text or check.name)} ({how}{held})"
 
 

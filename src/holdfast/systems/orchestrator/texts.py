@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from _collections_abc import Iterator
 
-from holdfast.core import gates, remedies
+from holdfast.core import gates, moment, remedies
 from holdfast.core.briefing import TaskText
+from holdfast.core.definition import Step
 from holdfast.core.lifecycle import PENDING
 from holdfast.core.remedy import told
 from holdfast.core.state import State
 from holdfast.core.tasks import TASK
 from holdfast.systems.orchestrator.rules import supervision
 from holdfast.systems.orchestrator.task_document.model import POST_TASK, PRE_TASK
-from holdfast.systems.orchestrator.words import PLAN, REVIEW
+from holdfast.systems.orchestrator.words import PHASE, PLAN, REVIEW
 from holdfast.systems.seam.parts import Texts
 
 
@@ -38,4 +40,37 @@ def _supervised(state: State, path: str) -> Iterator[str]:
         yield f"the supervisor is asked {when}: {way}"
 
 
-TEXTS = Texts(task=task)
+def plan(state: State, path: str) -> list[str]:
+    """What a person approves with the plan: phases, tasks, criteria and bounds."""
+    if path != PLAN:
+        return []
+    out: list[str] = []
+    for above in state.plan.children(""):
+        step = state.plan.step(above)
+        if step.kind not in (PHASE, REVIEW):
+            continue
+        rounds = f" (at most {step.retry.max} rounds)" if step.retry else ""
+        out += ["", f"{above}: {step.label}{rounds}", *_criteria(step, "  ")]
+        for below in state.plan.children(above):
+            task = state.plan.step(below)
+            needs = [one for one in task.requires or () if one]
+            more = [f"agents: {', '.join(task.agents)}"] if task.agents else []
+            more += [f"after {', '.join(needs)}"] if needs else []
+            beside = f" ({'; '.join(more)})" if more else ""
+            out += [f"  {task.id} {task.label}{beside}", *_criteria(task, "    ")]
+    bounds = state.bounds
+    limits = [
+        f"cost {moment.money(bounds.max_cost)}" if bounds.max_cost else "",
+        f"time {moment.span(bounds.max_time)}" if bounds.max_time else "",
+        f"{bounds.max_iterations} tries for each task" if bounds.max_iterations else "",
+    ]
+    return [*out, "", f"bounds: {', '.join(filter(None, limits)) or 'none'}"]
+
+
+def _criteria(step: Step, indent: str) -> Iterator[str]:
+    """Each criterion in words, with the command that Holdfast runs for it."""
+    for check in step.checks:
+        yield f"{indent}- {check.text or check.name}{f': {shlex.join(check.run)}' if check.run else ' (reported)'}"
+
+
+TEXTS = Texts(task=task, approved=plan)

@@ -5,7 +5,7 @@ A system's module `subject` has its part as `SUBJECT`, `work` as `WORK`, and so 
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Iterator, Mapping
+from _collections_abc import Callable, Iterator, Mapping, Sequence
 
 from holdfast.core import moment
 from holdfast.core.briefing import TaskText
@@ -88,7 +88,7 @@ def refuse_phases(asked: Asked) -> None:
 
 def require_repository(definition: Definition, place: Place) -> None:
     if place.repository is None:
-        raise UsageError("no_repository", f"{definition.name} works in a git repository", remedy=shell("git", "init"))
+        raise UsageError("no_repository", f"{definition.name} needs a git repository", remedy=shell("git", "init"))
 
 
 class Understood(Value):
@@ -337,6 +337,8 @@ class Texts(Value):
     """What the work of a step is, and which file says so."""
     review: Callable[[State, str], str] = staticmethod(lambda _, __: "")
     """The file that holds the review of a step, where reviews are files."""
+    approved: Callable[[State, str], Sequence[str]] = staticmethod(lambda _, __: ())
+    """Lines that show a person what they approve, where no file of the workflow has it."""
     signal: Callable[[State, str], str] = staticmethod(lambda _, __: "")
     """The line that tells an outer loop how a run ended, from the status that is told."""
     summary: Callable[[State, str], str] = staticmethod(_summary)

@@ -8,7 +8,7 @@ from _collections_abc import Callable, Mapping
 from holdfast.core import remedies
 from holdfast.core.definition import Definition, Step
 from holdfast.core.names import checked_text
-from holdfast.core.remedy import Blank, shell
+from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import State
 from holdfast.core.tasks import TASK, shaped
 from holdfast.core.value import Any
@@ -143,8 +143,8 @@ def _about(asked: Asked, place: Place) -> tuple[str, str, str, int | None]:
     text = text or (subject if not named else "")
     number = context.get("task_index")
     if not text and not named:
-        said = "a cycle needs a task"
-        raise UsageError("no_task", said, remedy=remedies.start("tdd", values={"task": Blank('"TEXT"')}))
+        name = asked.definition.name
+        raise UsageError("no_task", f"{name} needs a task", remedy=remedies.start(name, Blank('"TEXT"')))
     file = _written(named, place) if named else ""
     if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
         raise UsageError("bad_number", "task_index is the number of a task, from 1", remedy="--set task_index=1")
@@ -162,9 +162,16 @@ def _written(path: str, place: Place) -> str:
     checked_text(path, "path", 1000)
     full = place.typed(path)
     if not os.path.exists(full):
-        raise NotFound("no_feature", f"there is no file {path!r}", remedy=shell("ls", "features"), facts={"path": path})
+        raise NotFound("no_feature", f"there is no file {path!r}", remedy=_looking(place), facts={"path": path})
     inside = place.inside(full.rstrip("/"))
     return f"{inside}/" if path.endswith("/") and os.path.isdir(full) else inside
+
+
+def _looking(place: Place) -> Remedy:
+    """The command that shows which files could have been meant."""
+    folder = os.path.join(place.worktree, "features")
+    listed = os.path.isdir(folder) and any(map(is_markdown, os.listdir(folder)))
+    return shell("ls", "features") if listed else shell("git", "ls-files", "-co", "--exclude-standard", "*.md")
 
 
 def _few(lines: list[str], subject: str) -> tuple[str, ...]:

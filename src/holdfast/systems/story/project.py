@@ -33,7 +33,7 @@ def planned(context: Mapping[str, Any]) -> dict[str, Any]:
     level = context.get("level")
     if level not in LEVELS:
         message = f"level is one of {', '.join(LEVELS)}"
-        raise UsageError("bad_level", message, remedy=_planning(context, "scene", Blank("|".join(LEVELS))))
+        raise UsageError("bad_level", message, remedy=_planning(context, "scene", Blank("LEVEL")))
     needed = _NEEDED[level]
     context = {name: _number(value) for name, value in context.items()}
     wrong = [name for name in needed if not _is_number(context.get(name))]
