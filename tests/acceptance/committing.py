@@ -185,7 +185,7 @@ class Within(NamedTuple):
 
 
 class Ended:
-    """A prepared project that is put back each time, and in which the command is ended at another place.
+    """A prepared project that is reverted each time, and in which the command is ended at another place.
 
     It is always at the same path: in a copy elsewhere, approvals would only be claimed.
     """

@@ -174,7 +174,7 @@ def test_the_command_that_a_packet_names_for_another_workflow_switches_to_it(hou
     project.account("Beta job", 3, "Test", by=one)
     told = one.compact()
     assert named(told) == "Beta job"
-    assert "To take up another one: holdfast resume-packet -w ID" in told
+    assert "To switch to another one: holdfast resume-packet -w ID" in told
     one.ok("resume-packet", "-w", "alpha-job-20261101_090000")
     assert named(one.compact()) == "Alpha job"
 

@@ -338,7 +338,7 @@ def test_work_that_was_left_is_named_with_the_command_that_brings_it_back_until_
     assert f"git merge --squash {pin}" in " ".join(run.ok("status").out.split())
     desk = run.desk("1.1", worktree=worktree)
     for words in (("next",), ("resume-packet",)):
-        assert "An agent before left work here that was not brought in" in desk.ok(*words).out
+        assert "An agent before left work here that was not merged" in desk.ok(*words).out
     (left,) = desk.ok("next", "--json").json["left_work"]
     assert (left["step"], left["pin"], left["command"]) == ("phase-1/1.1", pin, f"git merge --squash {pin}")
     desk.git(*left["command"].split()[1:])

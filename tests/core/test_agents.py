@@ -404,7 +404,7 @@ def test_what_git_brings_is_kept_from_a_held_step():
     brought = {path: play.state.step(path).replace(status="done") for path in ("a", "b")}
     play.do(TakeOver("state.json", {}, brought), by=Actor("git"))
     assert play.statuses() == {"a": "active", "b": "done"}
-    assert "a was put back" in play.state.alerts[-1].message
+    assert "a was reverted" in play.state.alerts[-1].message
 
 
 # Keys

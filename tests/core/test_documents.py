@@ -118,7 +118,7 @@ def test_the_legal_parts_of_an_edit_are_taken_and_the_others_have_their_old_valu
     }
     (alert,) = play.state.alerts
     assert (alert.code, alert.kept) == ("edit_partly_refused", "quarantine/copy.json")
-    assert "put back: c (the step c cannot begin before" in alert.message
+    assert "reverted: c (the step c cannot begin before" in alert.message
     assert alert.message.endswith("taken: note, a")
 
 
@@ -128,7 +128,7 @@ def test_an_edit_that_is_taken_in_part_is_refused_until_its_original_is_kept_wit
     refusal = play.refuses(Edit("state.json", {}, {}, parts, kept="copy", told=("taken: b",)), "edit_partly_refused")
     assert refusal.facts["told"] == [
         "taken: note",
-        "put back: b (step_blocked): the step b cannot begin before a",
+        "reverted: b (step_blocked): the step b cannot begin before a",
     ]
 
 
@@ -145,7 +145,7 @@ def test_a_part_that_needs_a_refused_one_is_refused_with_it():
     parts = (Part("x", commands=(Begin("b"),)), Part("y", entries=({"event": "b began"},), needs="x"), Part("z"))
     events = play.do(parted(*parts, document={}, base={}))
     assert not any(isinstance(event, Remembered) for event in events)
-    assert "y (x was put back)" in play.state.alerts[0].message
+    assert "y (x was reverted)" in play.state.alerts[0].message
 
 
 def test_a_forged_gate_is_reported_louder_than_the_rest_and_its_neighbours_are_taken():
@@ -155,7 +155,7 @@ def test_a_forged_gate_is_reported_louder_than_the_rest_and_its_neighbours_are_t
     play.do(parted(*parts, document={"ok": True, "k": 1}, base={"ok": False}))
     (alert,) = play.state.alerts
     assert alert.code == "edit_forged"
-    assert "A GATE WAS FORGED, and put back: ok (only people say this)" in alert.message
+    assert "A GATE WAS FORGED, and reverted: ok (only people say this)" in alert.message
     assert (play.state.context, play.state.base) == ({"k": 1}, {"ok": False, "k": 1})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core import answers, queries
+from holdfast.core import answers, limits, queries
 from holdfast.core import events as ev
 from holdfast.core.briefing import Briefing
 from holdfast.core.commands import (
@@ -216,7 +216,7 @@ def test_what_a_task_cost_is_known_and_what_is_left_is_told():
     play.do(Spend(DOLLAR // 2, "task-executor", TASK), Spend(DOLLAR // 4, step=TASK), Spend(DOLLAR // 4))
     assert (play.state.step(TASK).spent, play.state.spent) == (750_000, DOLLAR)
     play.wait(HOUR / 2)
-    assert [(u.bound, u.left_text) for u in queries.usages(play.state, play.now)] == [
+    assert [(u.bound, u.left_text) for u in limits.usages(play.state, play.now)] == [
         ("cost", "$1.00"),
         ("time", "1h 30m"),
     ]
@@ -225,7 +225,7 @@ def test_what_a_task_cost_is_known_and_what_is_left_is_told():
 def test_nothing_is_left_of_a_bound_that_was_overrun():
     play = run(max_cost="$1")
     play.do(Spend(3 * DOLLAR))
-    assert [u.left_text for u in queries.usages(play.state, play.now)] == ["$0.00"]
+    assert [u.left_text for u in limits.usages(play.state, play.now)] == ["$0.00"]
 
 
 def test_a_task_is_warned_of_at_75_at_90_and_at_100_percent_of_the_money():

@@ -521,7 +521,7 @@ def test_it_is_said_why_it_is_this_one_and_how_to_take_up_another():
     text = told(full(), others=["docs-2: step 1 of 4"], why="this session worked on it last")
     *_, why, way = part(text, "Other active workflows:")
     assert why == "This one was chosen because this session worked on it last."
-    assert way == "To take up another one: holdfast resume-packet -w ID"
+    assert way == "To switch to another one: holdfast resume-packet -w ID"
 
 
 def long_winded() -> Play:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core import queries
+from holdfast.core import limits, queries
 from holdfast.core.commands import (
     Approve,
     Begin,
@@ -325,7 +325,7 @@ def test_usage_of_a_bound_is_told_in_percent_and_in_words():
     play = given(step("a"), bounds={"max_cost": "$10", "max_time": "2h"})
     play.do(Spend(7 * DOLLAR))
     play.wait(30 * MINUTE)
-    cost, time = queries.usages(play.state, play.now)
+    cost, time = limits.usages(play.state, play.now)
     assert (cost.bound, cost.percent, cost.used_text, cost.limit_text) == ("cost", 70, "$7.00", "$10.00")
     assert (time.bound, time.percent, time.used_text, time.limit_text) == ("time", 25, "30m 0s", "2h 0m")
     assert not cost.reached

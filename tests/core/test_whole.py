@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from holdfast.core import queries
+from holdfast.core import limits, queries
 from holdfast.core.briefing import Briefing
 from holdfast.core.commands import (
     AddStep,
@@ -158,28 +158,28 @@ def test_elapsed_time_leaves_out_every_pause():
     play = at_work()
     play.wait(10 * MINUTE).do(Pause("one"))
     play.wait(HOUR)
-    assert queries.elapsed(play.state, play.now) == 10 * MINUTE
+    assert limits.elapsed(play.state, play.now) == 10 * MINUTE
     play.do(Resume())
     play.wait(5 * MINUTE).do(Pause("two"))
     play.wait(HOUR).do(Resume())
     play.wait(MINUTE)
-    assert queries.elapsed(play.state, play.now) == 16 * MINUTE
+    assert limits.elapsed(play.state, play.now) == 16 * MINUTE
 
 
 def test_elapsed_time_stops_with_the_last_step():
     play = given(step("a"))
     play.wait(MINUTE).finish("a").wait(HOUR)
-    assert queries.elapsed(play.state, play.now) == MINUTE
+    assert limits.elapsed(play.state, play.now) == MINUTE
 
 
 def test_elapsed_time_leaves_out_the_time_it_was_cancelled():
     play = at_work()
     play.wait(10 * MINUTE).do(Cancel())
     play.wait(HOUR)
-    assert queries.elapsed(play.state, play.now) == 10 * MINUTE
+    assert limits.elapsed(play.state, play.now) == 10 * MINUTE
     play.do(Resume())
     play.wait(MINUTE)
-    assert queries.elapsed(play.state, play.now) == 11 * MINUTE
+    assert limits.elapsed(play.state, play.now) == 11 * MINUTE
 
 
 def test_elapsed_time_leaves_out_the_time_it_was_finished():
@@ -187,7 +187,7 @@ def test_elapsed_time_leaves_out_the_time_it_was_finished():
     play.wait(10 * MINUTE).finish("a")
     play.wait(HOUR).do(Reopen("a"))
     play.wait(MINUTE)
-    assert queries.elapsed(play.state, play.now) == 11 * MINUTE
+    assert limits.elapsed(play.state, play.now) == 11 * MINUTE
 
 
 def test_a_rest_that_is_both_paused_and_cancelled_is_left_out_once():
@@ -196,7 +196,7 @@ def test_a_rest_that_is_both_paused_and_cancelled_is_left_out_once():
     play.wait(10 * MINUTE).do(Cancel())
     play.wait(HOUR).do(Resume())
     play.wait(MINUTE)
-    assert queries.elapsed(play.state, play.now) == 11 * MINUTE
+    assert limits.elapsed(play.state, play.now) == 11 * MINUTE
 
 
 def test_a_rest_that_is_both_finished_and_paused_is_left_out_once():
@@ -205,7 +205,7 @@ def test_a_rest_that_is_both_finished_and_paused_is_left_out_once():
     play.wait(10 * MINUTE).do(Pause("over night"))
     play.wait(HOUR).do(Resume("a"))
     play.wait(MINUTE)
-    assert queries.elapsed(play.state, play.now) == 11 * MINUTE
+    assert limits.elapsed(play.state, play.now) == 11 * MINUTE
 
 
 # Resume

@@ -203,7 +203,7 @@ class TestPuttingOneInPlaceOfTheDocument:
         after = half.state
         assert {path: after.progress[path] for path in before.progress} == before.progress
         assert set(half.alerts()) <= {"edit_refused", "edit_partly_refused", "edit_forged"}
-        assert "put back: " in half.quarantined()[forged]
+        assert "reverted: " in half.quarantined()[forged]
         now = half.document
         for part in ("supervisor", "checkpoints", "milestones"):
             assert now[part] == was[part] or now[part][: len(was[part])] == was[part]

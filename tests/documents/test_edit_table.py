@@ -147,9 +147,9 @@ def rewritten(document: dict[str, Any]) -> dict[str, Any]:
 
 APPROVED = {"required": True, "by": "human", "approved": True, "approved_by": "ada"}
 PUT_BACK_APPROVAL = (
-    "put back: state_machine.phases[sign-off].approval (forged): only people and reviewers say what is there"
+    "reverted: state_machine.phases[sign-off].approval (forged): only people and reviewers say what is there"
 )
-PAST = "put back: state_machine.current_phase (gate_unmet): the step verify is not done: the check 'tests' has not run"
+PAST = "reverted: state_machine.current_phase (gate_unmet): the step verify is not done: the check 'tests' has not run"
 
 
 def forged_with_notes(d: dict[str, Any]) -> None:
@@ -203,7 +203,7 @@ ROWS = {
         (
             "taken: key_reminders",
             (
-                "put back: key_reminders[2] (bad_text): "
+                "reverted: key_reminders[2] (bad_text): "
                 "the entry of reminders must have 1 to 2000 bytes of text, and has 3000"
             ),
         ),
@@ -242,7 +242,7 @@ ROWS = {
         (
             "taken: context.note",
             (
-                "put back: phase (unknown_word): 'splendid' is not one of not_started, in_progress, blocked, "
+                "reverted: phase (unknown_word): 'splendid' is not one of not_started, in_progress, blocked, "
                 "completed, pending, active, in-progress, complete, done"
             ),
         ),
@@ -264,7 +264,7 @@ ROWS = {
         PARTLY,
         (
             "taken: key_reminders",
-            "put back: phase (wrong_shape): phase.current must be a number from 1 to 200",
+            "reverted: phase (wrong_shape): phase.current must be a number from 1 to 200",
         ),
         {"phase.current": 1, "key_reminders": ["Back up first", "Ask Ada"]},
     ),
@@ -284,7 +284,7 @@ ROWS = {
         compaction,
         lambda d: (d.update(workflow_type=7), d["context"].update(note="x")),
         PARTLY,
-        ("put back: workflow_type (wrong_shape): workflow_type must be a text", "taken: context.note"),
+        ("reverted: workflow_type (wrong_shape): workflow_type must be a text", "taken: context.note"),
         {"context.note": "x"},
     ),
     "the next phase with its total and a sign": Row(
@@ -318,9 +318,9 @@ ROWS = {
         lambda d: {name: d[name] for name in ("workflow", "workflow_type", "phase")} | {"context": {"plan_number": 2}},
         PARTLY,
         (
-            "put back: required_reading (deleted): required_reading was missing from the document",
+            "reverted: required_reading (deleted): required_reading was missing from the document",
             "taken: context.plan_number",
-            "put back: key_reminders (deleted): key_reminders was missing from the document",
+            "reverted: key_reminders (deleted): key_reminders was missing from the document",
         ),
         {"required_reading": ["@docs/guide.md"], "key_reminders": ["Back up first"], "context": {"plan_number": 2}},
     ),
@@ -338,7 +338,7 @@ ROWS = {
         PARTLY,
         (
             "taken: key_reminders",
-            "put back: phase (gate_unmet): the work cannot go past sign-off, which people have to pass first",
+            "reverted: phase (gate_unmet): the work cannot go past sign-off, which people have to pass first",
         ),
         {"phase.current": 1, "key_reminders": ["Ask Ada"]},
     ),
@@ -346,7 +346,7 @@ ROWS = {
         gates,
         lambda d: d["phase"].update(current=4, name="publish"),
         REFUSED,
-        ("put back: phase (gate_unmet): the work cannot go past sign-off, which people have to pass first",),
+        ("reverted: phase (gate_unmet): the work cannot go past sign-off, which people have to pass first",),
         {"phase.current": 1},
     ),
     # Skills
@@ -369,7 +369,7 @@ ROWS = {
         lambda d: d["history"].extend([{"event": "approved", "phase": "sign-off"}, {"event": "mine"}]),
         FORGED,
         (
-            "put back: history[1] (forged): only people and reviewers say what was approved",
+            "reverted: history[1] (forged): only people and reviewers say what was approved",
             "taken: history[2]",
         ),
         {"history.2.event": "mine"},
@@ -408,10 +408,10 @@ ROWS = {
         (
             "taken: context.k",
             (
-                "put back: state_machine.phases[publish].status (step_blocked): "
+                "reverted: state_machine.phases[publish].status (step_blocked): "
                 "the step publish cannot begin before sign-off"
             ),
-            "put back: history[1] (put_back): state_machine.phases[publish].status was put back",
+            "reverted: history[1] (put_back): state_machine.phases[publish].status was reverted",
         ),
         {"context.k": 1, "state_machine.phases.3.status": "pending"},
     ),
@@ -436,7 +436,7 @@ ROWS = {
         (
             "taken: context.k",
             (
-                "put back: checkpoints.tests (not_reported): a figure alone reports nothing: "
+                "reverted: checkpoints.tests (not_reported): a figure alone reports nothing: "
                 "checkpoints.tests needs its status or passed as well"
             ),
         ),
@@ -449,7 +449,7 @@ ROWS = {
         (
             "taken: state_machine.phases[announce]",
             (
-                "put back: state_machine.phases[announce].status (step_blocked): "
+                "reverted: state_machine.phases[announce].status (step_blocked): "
                 "the step announce cannot begin before publish"
             ),
         ),
@@ -462,7 +462,7 @@ ROWS = {
         (
             "taken: context.k",
             (
-                "put back: state_machine.phases[sign-off] (deleted): it was missing from the document; "
+                "reverted: state_machine.phases[sign-off] (deleted): it was missing from the document; "
                 "holdfast amend sign-off --retire takes it out"
             ),
         ),
@@ -474,11 +474,11 @@ ROWS = {
         PARTLY,
         (
             (
-                "put back: state_machine.phases[sign] (not_possible): it is where sign-off stood, "
+                "reverted: state_machine.phases[sign] (not_possible): it is where sign-off stood, "
                 "and no edit renames a step"
             ),
             (
-                "put back: state_machine.phases[sign-off] (deleted): it was missing from the document; "
+                "reverted: state_machine.phases[sign-off] (deleted): it was missing from the document; "
                 "holdfast amend sign-off --retire takes it out"
             ),
             "taken: context.k",
@@ -490,7 +490,7 @@ ROWS = {
         lambda d: (d["history"][0].update(event="mine"), d["history"].append({"event": "other"})),
         PARTLY,
         (
-            "put back: history (forged): history cannot be changed: 1 entry was changed or taken out",
+            "reverted: history (forged): history cannot be changed: 1 entry was changed or taken out",
             "taken: history[1]",
         ),
         {"history.0.event": "workflow_started", "history.2.event": "other", "history.4": "-"},
@@ -500,7 +500,7 @@ ROWS = {
         lambda d: (d["workflow"].update(id="release-2"), phase(d, "write").update(status="in_progress")),
         PARTLY,
         (
-            "put back: workflow.id (forged): only Holdfast says what is there",
+            "reverted: workflow.id (forged): only Holdfast says what is there",
             "taken: state_machine.phases[write].status",
         ),
         {"state_machine.phases.0.status": "in_progress"},
@@ -511,7 +511,7 @@ ROWS = {
         PARTLY,
         (
             "taken: context.k",
-            "put back: history (forged): history cannot be changed: 1 entry was changed or taken out",
+            "reverted: history (forged): history cannot be changed: 1 entry was changed or taken out",
         ),
         {"history.0.event": "workflow_started"},
     ),
@@ -521,7 +521,7 @@ ROWS = {
         PARTLY,
         (
             "taken: context.k",
-            "put back: workflow.status (gate_unmet): the step verify is not done: the check 'tests' has not run",
+            "reverted: workflow.status (gate_unmet): the step verify is not done: the check 'tests' has not run",
         ),
         {"workflow.status": "in_progress", "state_machine.phases.0.status": "pending"},
     ),
@@ -540,19 +540,19 @@ ROWS = {
             "taken: context.k",
             "taken: state_machine.phases[write].status",
             (
-                "put back: state_machine.phases[verify].status (gate_unmet): "
+                "reverted: state_machine.phases[verify].status (gate_unmet): "
                 "the step verify is not done: the check 'tests' has not run"
             ),
             (
-                "put back: state_machine.phases[sign-off].status (step_blocked): "
+                "reverted: state_machine.phases[sign-off].status (step_blocked): "
                 "the step sign-off cannot begin before verify"
             ),
             (
-                "put back: state_machine.phases[publish].status (step_blocked): "
+                "reverted: state_machine.phases[publish].status (step_blocked): "
                 "the step publish cannot begin before sign-off"
             ),
             (
-                "put back: workflow.status (not_possible): "
+                "reverted: workflow.status (not_possible): "
                 "it is in_progress, as these steps are not done: verify, sign-off, publish"
             ),
         ),
@@ -564,7 +564,7 @@ ROWS = {
         PARTLY,
         (
             (
-                "put back: orchestrator.status (not_possible): it is in_progress, as these steps are not done: "
+                "reverted: orchestrator.status (not_possible): it is in_progress, as these steps are not done: "
                 "phase-1/1.1, phase-1/1.2, phase-2/2.1, and 3 more"
             ),
             "taken: mine",
@@ -575,14 +575,14 @@ ROWS = {
         orchestrator,
         lambda d: (d["orchestrator"].update(status="reviewing"), d.update(mine="x")),
         PARTLY,
-        ("put back: orchestrator.status (not_possible): review is pending", "taken: mine"),
+        ("reverted: orchestrator.status (not_possible): review is pending", "taken: mine"),
         {"orchestrator.status": "executing", "mine": "x"},
     ),
     "another description of a task, with a note": Row(
         dev,
         lambda d: (d["tasks"][0].update(description="Add two forms"), d["context"].update(k=1)),
         PARTLY,
-        ("taken: context.k", "put back: tasks[1].description (forged): only Holdfast says what is there"),
+        ("taken: context.k", "reverted: tasks[1].description (forged): only Holdfast says what is there"),
         {"tasks.0.description": "Add a form", "context.k": 1},
     ),
     "the number of a task as a text": Row(
@@ -596,7 +596,7 @@ ROWS = {
         dev,
         lambda d: (d.pop("tasks"), d["context"].update(k=1)),
         PARTLY,
-        ("taken: context.k", "put back: tasks (deleted): tasks was missing from the document"),
+        ("taken: context.k", "reverted: tasks (deleted): tasks was missing from the document"),
         {"tasks.1.description": "Check the password", "context.k": 1},
     ),
     # The orchestrator
@@ -607,7 +607,7 @@ ROWS = {
         (
             "taken: learnings[0]",
             (
-                "put back: completed_tasks[0] (gate_unmet): the step phase-1/1.1 is not done: "
+                "reverted: completed_tasks[0] (gate_unmet): the step phase-1/1.1 is not done: "
                 "the check 'tests_pass' has not run"
             ),
         ),
@@ -618,7 +618,7 @@ ROWS = {
         lambda d: d["safety_bounds"].update(max_cost="$1000", cost_so_far="$0.20"),
         FORGED,
         (
-            "put back: safety_bounds.max_cost (forged): only people change bounds",
+            "reverted: safety_bounds.max_cost (forged): only people change bounds",
             "taken: safety_bounds.cost_so_far",
         ),
         {"safety_bounds.max_cost": "$1", "safety_bounds.cost_so_far": "$0.20"},
@@ -628,7 +628,7 @@ ROWS = {
         lambda d: (d["supervisor"].update(checks_performed="9"), d["learnings"].append({"lesson": "look first"})),
         PARTLY,
         (
-            "put back: supervisor.checks_performed (forged): only Holdfast says what is there",
+            "reverted: supervisor.checks_performed (forged): only Holdfast says what is there",
             "taken: learnings[0]",
         ),
         {"supervisor.checks_performed": 0, "learnings.0.lesson": "look first"},
@@ -642,7 +642,7 @@ ROWS = {
         ),
         FORGED,
         (
-            "put back: generation.steps[3].human_approval (forged): only people and reviewers say what is there",
+            "reverted: generation.steps[3].human_approval (forged): only people and reviewers say what is there",
             'normalised: generation.steps[1].status, to "in_progress"',
         ),
         {"generation.steps.0.status": "in_progress", "generation.steps.2.human_approval.approved": False},
@@ -651,7 +651,7 @@ ROWS = {
         story,
         lambda d: d.update(workflow_type="planning", mine=1),
         PARTLY,
-        ("put back: workflow_type (forged): only Holdfast says what is there", "taken: mine"),
+        ("reverted: workflow_type (forged): only Holdfast says what is there", "taken: mine"),
         {"workflow_type": "generation", "mine": 1},
     ),
     # Reviewed phases
@@ -672,7 +672,7 @@ ROWS = {
         (
             'normalised: phases.01-requirements.status, to "in_review"',
             (
-                "put back: phases.02-architecture.status (not_possible): "
+                "reverted: phases.02-architecture.status (not_possible): "
                 "02-architecture is pending and cannot become approved by hand"
             ),
         ),
@@ -689,7 +689,7 @@ ROWS = {
         gates,
         lambda d: (d["phase"].update(total=1), d.update(mine="x")),
         PARTLY,
-        ("taken: mine", "put back: phase.total (not_optional): the definition asks for verify"),
+        ("taken: mine", "reverted: phase.total (not_optional): the definition asks for verify"),
         {"phase.total": 4, "mine": "x"},
     ),
     "a step of a story left out, with a field of one's own": Row(
@@ -699,7 +699,7 @@ ROWS = {
         (
             "taken: mine",
             (
-                "put back: generation.steps[3] (deleted): it was missing from the document; "
+                "reverted: generation.steps[3] (deleted): it was missing from the document; "
                 "holdfast amend verification-plan --retire takes it out"
             ),
         ),
@@ -709,7 +709,7 @@ ROWS = {
         gated,
         lambda d: d.update(pr_number=7, mine="x"),
         PARTLY,
-        ("put back: pr_number (forged): only Holdfast says what is there", "taken: mine"),
+        ("reverted: pr_number (forged): only Holdfast says what is there", "taken: mine"),
         {"pr_number": None, "mine": "x"},
     ),
 }
@@ -721,7 +721,7 @@ def test_what_each_field_became(tmp_path, row):
     written = desk.edit(row.change)
     workflow = desk.look()
     kept = desk.kept()
-    told = [line for lines in kept.values() for line in lines if not line.startswith("put right: ")]
+    told = [line for lines in kept.values() for line in lines if not line.startswith("corrected: ")]
     assert sorted(told) == sorted(row.lines)
     assert list(kept) == ([written] if row.code else [])
     assert [alert.code for alert in workflow.state.alerts] == ([row.code] if row.code else [])

@@ -128,7 +128,7 @@ def test_phases_that_a_document_written_from_memory_leaves_out_are_put_back(plai
     plain.jq('.state_machine = {current_phase: "one", phases: [{name: "one", status: "in_progress"}]}')
     assert plain.statuses() == {"one": "active", "two": "pending", "three": "pending"}
     (alert,) = plain.look().state.alerts
-    assert "put back: state_machine.phases[two]" in alert.message
+    assert "reverted: state_machine.phases[two]" in alert.message
     assert "taken: state_machine.phases[one].status" in alert.message
     plain.look().done("one")
     assert not plain.look().state.finished_at
@@ -216,7 +216,7 @@ def test_an_illegal_edit_is_refused_whole_kept_aside_and_put_right(desk, program
     state = desk.look().state
     ((kept, reason),) = desk.quarantined().items()
     assert kept == edited
-    assert all(line.startswith(("put back: ", "put right: ")) for line in reason.splitlines())
+    assert all(line.startswith(("reverted: ", "corrected: ")) for line in reason.splitlines())
     assert f" ({code}): " in reason
     (alert,) = state.alerts
     forged = "approval" in program and code == "forged"

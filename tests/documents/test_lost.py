@@ -1,4 +1,4 @@
-"""Documents that are gone: what somebody decided is done, and what was an accident is put back and said once."""
+"""Documents that are gone: what somebody decided is done, and what was an accident is reverted and said once."""
 
 from __future__ import annotations
 

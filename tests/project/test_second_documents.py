@@ -69,7 +69,7 @@ def test_a_copy_of_what_the_state_file_said_is_left_alone(house, known):
 def test_a_state_file_whose_folder_was_renamed_is_put_back(house, known):
     path, _ = known
     (house.root / path).parent.rename(house.root / "untracked/workflow-state/renamed")
-    assert [one.endswith(": it was put back there") for one in looked(house)] == [True]
+    assert [one.endswith(": it was restored there") for one in looked(house)] == [True]
     assert ((house.root / path).exists(), len(running(house))) == (True, 1)
 
 

@@ -16,7 +16,7 @@ from tests.tiers import need
 from tests.workbench import Bench
 
 FORGED = '(.state_machine.phases[] | select(.name == "sign-off")).approval.approved = true | .context.k = 1'
-SAID = "was taken in part. A GATE WAS FORGED, and put back: state_machine.phases[sign-off].approval"
+SAID = "was taken in part. A GATE WAS FORGED, and reverted: state_machine.phases[sign-off].approval"
 
 
 @pytest.fixture

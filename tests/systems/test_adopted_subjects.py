@@ -110,7 +110,7 @@ def test_a_task_that_a_document_leaves_out_comes_back_from_the_task_document(run
     clone = cloned(run)
     changed(clone, RUN, lambda document: document["pending_tasks"].pop(1))
     assert "phase-1/1.2" in plan(clone)
-    assert alerts(clone) == ["the document did not name 1.2: put back from the task document, still to be done"]
+    assert alerts(clone) == ["the document did not name 1.2: restored from the task document, still to be done"]
 
 
 def test_a_run_that_a_document_says_is_over_is_not_where_tasks_are_left_out(run):
@@ -146,7 +146,7 @@ def test_tasks_come_back_from_the_feature_file(dev):
     found = plan(clone)
     assert [found.step(path).label for path in found.of_kind("task")] == ["Add a form", "Check the password"]
     assert [step.id for step in found.step("task_execution/1").steps] == ["red", "green", "refactor"]
-    said = "the document did not name Add a form, Check the password: put back from the feature file, still to be done"
+    said = "the document did not name Add a form, Check the password: restored from the feature file, still to be done"
     assert said in alerts(clone)
 
 

@@ -1,4 +1,4 @@
-"""An older `.holdfast` that was put back, or lines that were lost with every record beside them: it is noticed.
+"""An older `.holdfast` that was reverted, or lines that were lost with every record beside them: it is noticed.
 
 What people do with a project every day is not taken for it.
 """

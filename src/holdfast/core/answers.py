@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Iterable, Mapping
 
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, queries
+from holdfast.core import gates, lifecycle, limits
 from holdfast.core.apply import Record
 from holdfast.core.briefing import NEWEST_NOTES, Briefing
 from holdfast.core.facts import Facts
@@ -46,7 +46,7 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
         "created_at": state.created_at,
         "revision": state.revision,
         **({"cancelled": given_up(state.cancelled)} if state.cancelled else {}),
-        "elapsed_seconds": int(queries.elapsed(state, facts.now)),
+        "elapsed_seconds": int(limits.elapsed(state, facts.now)),
         "artifacts": {name: a.path for name, a in state.step(brief.step).artifacts.items()} if brief.step else {},
         "blockers": blockers(brief, scope),
         "commands": [{name: value for name, value in one.items() if name != "text"} for one in brief.commands],
@@ -60,7 +60,7 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
                 "percent": u.percent,
                 "measured": u.bound != "cost" or not state.is_cost_unknown,
             }
-            for u in queries.usages(state, facts.now)
+            for u in limits.usages(state, facts.now)
         ],
         "agents": [
             {

@@ -40,7 +40,7 @@ ALERTS_FOR = 86_400
 """Seconds for which surfaces continue telling what happened to a document."""
 SESSION = ("ack", "held", "read_only")
 """Kinds of blockers that keep one session from continuing, whatever the step lacks."""
-LEFT = "An agent before left work here that was not brought in"
+LEFT = "An agent before left work here that was not merged"
 """What is above the commands that bring it back."""
 NEWEST_NOTES = 3
 """How many notes somebody who asks for the next step is given."""
@@ -138,7 +138,7 @@ class Briefing(Standing):
         """What keeps an agent's session from writing: it has not caught up, or another one holds the workflow."""
         if self._person or not self.step:
             return ()
-        behind = "this session has not taken up the workflow again, and writes are refused until it has"
+        behind = "this session has not read the resume packet, and writes are refused until it has"
         ack = [Unmet("ack", self.packet, behind, (remedies.ack(self.packet),))] if self.must_catch_up else []
         held = [
             Unmet("held", lease.role, f"{lease.holder} is at work here {self.span(lease)}", remedies.held(lease))

@@ -147,7 +147,7 @@ class Advise(Command):
 
 
 class Finalize(Command):
-    """The result of a completed workflow is handed over: nothing moves it any more.
+    """The result of a completed workflow is handed over: nothing changes it any more.
 
     `elsewhere`: it was, in another clone, and what it was made of is not here any more. `branch`: the one that it was
     merged into, where that is done from there.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Callable, Mapping
 
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, queries, refusals, remedies
+from holdfast.core import lifecycle, limits, queries, refusals, remedies
 from holdfast.core.apply import apply
 from holdfast.core.definition import Step
 from holdfast.core.facts import Facts
@@ -81,13 +81,13 @@ class Draft:
 
     def require_bounds(self) -> None:
         """Refuses where a bound is used up."""
-        for usage in queries.usages(self.state, self.facts.now):
+        for usage in limits.usages(self.state, self.facts.now):
             if usage.reached:
                 raise refusals.bound_reached(usage.bound, usage.used_text, usage.limit_text)
 
     @property
     def is_spent(self) -> bool:
-        return any(usage.reached for usage in queries.usages(self.state, self.facts.now))
+        return any(usage.reached for usage in limits.usages(self.state, self.facts.now))
 
     def claim(self, ttl: int) -> dict[str, Any]:
         """What a lease and the hold of a file have in common, from now on."""

@@ -73,7 +73,7 @@ def _others(others: Sequence[str], why: str, voice: Voice, item: int) -> Part:
         switch = voice.tell((remedies.resume_packet(workflow=Blank("ID")),), Scope())
         lines += [
             told(f"This one was chosen because {why}.", ITEM),
-            Line(f"To take up another one: {switch}", whole=True),
+            Line(f"To switch to another one: {switch}", whole=True),
         ]
     return Part("other workflows", "Other active workflows:", tuple(lines))
 

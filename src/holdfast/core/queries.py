@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, moment, remedies, renewals
+from holdfast.core import gates, lifecycle, limits, moment, remedies, renewals
 from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import OPENED, PERSONS, Following, State
-from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
 from holdfast.plain.digest import digest
 
 RUNNING = ("in_progress", "waiting", "blocked", "failed", "escalated", "paused")
-WARN_AT = (75, 90, 100)
 WORKSPACE, DELETED = "workspace", "deleted"
 """What the context says of a workspace that is deleted, once that is committed."""
 READY = ("begin", "done", "action", "finalize", "unchanged", "commit")
 """Kinds of blockers that only the one who does the work clears, by the next command."""
-
-
-class Usage(Value):
-    """How much of a bound is used up."""
-
-    bound: str
-    used: float
-    limit: float
-    used_text: str
-    limit_text: str
-    left_text: str = ""
-
-    @property
-    def percent(self) -> int:
-        return int(100 * self.used / self.limit)
-
-    @property
-    def reached(self) -> bool:
-        return self.used >= self.limit
 
 
 def status(state: State) -> str:
@@ -197,7 +176,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         return [gates.Unmet("outdated", "parent", *outdated_because(state, facts))]
     if facts.ground and progress.status not in lifecycle.FINISHED | lifecycle.STUCK:
         return list(facts.ground)
-    for usage in usages(state, facts.now):
+    for usage in limits.usages(state, facts.now):
         if usage.reached:
             message = f"the bound on {usage.bound} is used up ({usage.used_text} of {usage.limit_text})"
             return [gates.Unmet("bound", usage.bound, message, remedies.extending(usage.bound))]
@@ -315,25 +294,6 @@ def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
         return gates.Unmet("approval", needed, f"the approval of {needed} {said}", own)
     message = f"the checks of {needed} are only claimed by the document it was adopted from"
     return gates.Unmet("check", needed, message, (*reopening(state, needed), remedies.confirm()))
-
-
-def elapsed(state: State, now: str) -> float:
-    """Seconds since the start, without the time in which nobody was to work."""
-    end = state.rest_since or now
-    return max(0.0, moment.between(state.created_at, end) - state.rested_seconds)
-
-
-def usages(state: State, now: str) -> list[Usage]:
-    """The bounds the whole workflow has, with what is used of each."""
-    found = []
-    if state.bounds.max_cost:
-        spent, limit = state.spent, state.bounds.max_cost
-        left = moment.money(max(0, limit - spent))
-        found.append(Usage("cost", spent, limit, moment.money(spent), moment.money(limit), left))
-    if state.bounds.max_time:
-        used, most = elapsed(state, now), state.bounds.max_time
-        found.append(Usage("time", used, most, moment.span(used), moment.span(most), moment.span(max(0, most - used))))
-    return found
 
 
 def resolve(state: State, word: str) -> str:
@@ -474,7 +434,7 @@ def later(state: State, path: str) -> list[str]:
 
 def is_a_persons_turn(state: State, now: str) -> bool:
     """Whether a person decides how the work continues: an agent that gave it up could begin it again."""
-    spent = any(usage.reached for usage in usages(state, now))
+    spent = any(usage.reached for usage in limits.usages(state, now))
     return spent or any(is_used_up(state, path) for path in state.plan.leaves())
 
 

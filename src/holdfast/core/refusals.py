@@ -70,7 +70,7 @@ not_completed = _of_workflow(
 )
 _finalized = _of_workflow(
     "finalized",
-    "{} is finalized: its result is handed over and nothing moves it any more",
+    "{} is finalized: its result is handed over and nothing changes it any more",
     lambda **_: remedies.start(Blank("WORKFLOW"), text="begin a new one"),
 )
 _half_finalized = _of_workflow(
@@ -408,7 +408,7 @@ def no_such_bound(bound: str) -> UsageError:
 
 
 def not_caught_up(state: State) -> Refused:
-    said = f"this session has not taken up {state.id} again: its resume packet comes before any change"
+    said = f"this session has not read the resume packet of {state.id} again: its resume packet comes before any change"
     ways = (remedies.resume_packet(workflow=state.ulid), remedies.ack(Blank("ID"), workflow=state.ulid, text="then"))
     return Refused("not_caught_up", said, remedy=ways, facts={"workflow": state.id})
 

@@ -428,7 +428,7 @@ class Reconciler:
     def _refused(self, state: State, path: str, data: bytes, refusal: Exception, lies_at: str) -> State:
         code, facts = (refusal.code, refusal.facts) if isinstance(refusal, HoldfastError) else ("not_understood", {})
         told = facts.get("told")
-        lines = "\n".join(map(str, told)) if isinstance(told, list) else f"put back: {path} ({code}): {refusal}"
+        lines = "\n".join(map(str, told)) if isinstance(told, list) else f"reverted: {path} ({code}): {refusal}"
         kept = self._quarantine(path, data, lines)
         self._documents.accept(state, lies_at, data)
         said = f"the edit of {path} was refused: {refusal}"

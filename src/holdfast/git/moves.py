@@ -33,7 +33,7 @@ def brought(repo: git.Repository, path: str) -> str:
         return how if len(moves) > 1 else ""
     newest = os.stat(os.path.join(repo.git_dir, "logs", "HEAD")).st_mtime
     committed = newest if recorded[0] == moves[0][0] and how == moves[0][2] else int(recorded[1]) + 1
-    return "put back as it was committed" if data is not None and os.stat(full).st_mtime > committed else ""
+    return "restored as it was committed" if data is not None and os.stat(full).st_mtime > committed else ""
 
 
 def _taken_from(repo: git.Repository, name: str) -> str:

@@ -56,7 +56,7 @@ def settle(repo: git.Repository) -> str:
         return f"The switch to the branch {target} was interrupted. It is made now."
     if known.get("to"):
         went = f"has continued to {made[:12]}" if made else "stays as it was. Repeat the command"
-        return f"Work was being brought into {known.get('on')} when the command was ended. It {went}."
+        return f"Work was being merged into {known.get('on')} when the command was ended. It {went}."
     if made:
         purpose = purpose_of(known.get("for"))  # what is still to be recorded is told until it is
         return "" if purpose and purpose.request else f"Commit {made[:12]} was interrupted. It is complete now."

@@ -335,7 +335,7 @@ class Project:
             raise wrong  # it may be the one that is asked for
         documents = adoptable(self.wired)
         if documents:
-            unknown.remedies = (remedies.adopt(text="take over the documents that are here"),)
+            unknown.remedies = (remedies.adopt(text="adopt the documents that are here"),)
             unknown.facts["documents"] = documents
             raise unknown
         if next(self.wired.store.every(), None):

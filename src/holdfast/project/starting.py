@@ -33,7 +33,7 @@ from holdfast.systems.seam.registry import subject as subject_of
 from holdfast.systems.seam.system import System
 from holdfast.systems.seam.wired import Wired
 
-_GIVE_UP = cmd.Cancel("given up for a fresh start")
+_GIVE_UP = cmd.Cancel("cancelled for a fresh start")
 
 
 def start(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import lifecycle, moment, queries
+from holdfast.core import lifecycle, limits, moment, queries
 from holdfast.core.apply import Record
 from holdfast.core.briefing import LEFT, NEWEST_NOTES, Briefing, alert_text, people_of
 from holdfast.core.moment import ago
@@ -58,7 +58,7 @@ def _headline(brief: Briefing, style: Style, width: int) -> list[str]:
     facts_shown = [
         f"{brief.number}/{brief.total}",
         f"{brief.finished_percent}% done",
-        moment.span(queries.elapsed(state, now)),
+        moment.span(limits.elapsed(state, now)),
     ]
     if state.bounds.max_cost:
         spent = "cost not measured here" if state.is_cost_unknown else moment.money(state.spent)
@@ -140,9 +140,9 @@ def _around(brief: Briefing, style: Style, width: int, onward: _Onward) -> list[
         gone = lease.expired(facts.boot, facts.mono)
         text = f"{lease.role}{where}, since {ago(lease.at, facts.now)}" + (", stale: its lease ran out" if gone else "")
         rows.append(("Agents", style.yellow if gone else str, text))
-    for usage in queries.usages(state, facts.now):
-        if usage.percent >= queries.WARN_AT[0] and not state.finished_at:
-            colour = style.red if usage.percent >= queries.WARN_AT[1] else style.yellow
+    for usage in limits.usages(state, facts.now):
+        if usage.percent >= limits.WARN_AT[0] and not state.finished_at:
+            colour = style.red if usage.percent >= limits.WARN_AT[1] else style.yellow
             text = f"{usage.percent} % of the {usage.bound} is used: {usage.used_text} of {usage.limit_text}"
             rows.append(("Bounds", colour, text))
     tried = ((path, state.bounds.max_iterations or 0) for path in queries.open_steps(state))
@@ -155,7 +155,7 @@ def _around(brief: Briefing, style: Style, width: int, onward: _Onward) -> list[
     used = [one for one in brief.commands if one.command or one.uses in own] if queries.is_active(state) else []
     rows += [("Command", str, one.text) for one in used]
     rows += [("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert_text(alert)}") for alert in brief.alerts]
-    left = "work that an agent left and nobody brought in"
+    left = "work that an agent left and nobody merged"
     rows += [("Left", style.yellow, f"{one.step}: {left} ({typed(one.back)})") for one in brief.left_work]
     rows += [("Decided", str, text) for text in brief.decided]
     rows += [("Asked", str, text) for text in brief.asked]

@@ -77,6 +77,6 @@ def remove_abandoned(wired: Wired, states: list[State]) -> Iterator[str]:
     for lease in worktrees.abandoned(wired, states) if repository else ():
         assert repository is not None
         kept = worktrees.removed(wired, "", repository, lease)
-        yield f"{lease.worktree} was removed" + (f"; what was not brought in is kept as {kept}" if kept else "")
+        yield f"{lease.worktree} was removed" + (f"; what was not merged is kept as {kept}" if kept else "")
     for entry in entries(os.path.join(wired.place.root, WORKTREES)) if repository else ():
         linked.clear(entry.path)

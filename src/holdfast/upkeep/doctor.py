@@ -82,7 +82,7 @@ def repair(project: Project) -> Report:
     damaged = [reading for reading in readings if reading.can_be_cut]
     lost = [reading for reading in damaged if not wired.store.has(reading.ulid)]
     if damaged and wired.settings.actor.kind != "human":
-        refusal = refusals.person_needed("give up the lost or damaged end of a journal", REPAIR)
+        refusal = refusals.person_needed("discard the lost or damaged end of a journal", REPAIR)
         refusal.facts.update(journals=[one.name for one in damaged], done=done)
         raise refusal
     if damaged:

@@ -49,7 +49,7 @@ def reading(wired: Wired, states: list[State]) -> Iterator[Finding]:
             if one.standing == MISSING:
                 message = f"{state.id} asks for {one.path} to be read, which is not there"
             elif one.standing == OUTSIDE:
-                message = f"{state.id} asks for a file outside the project to be read, which is told to nobody"
+                message = f"{state.id} asks for a file outside the project to be read, which is shown to no agent"
             else:
                 continue
             yield warning("reading", message, remedies.named("reading", workflow=state.ulid))

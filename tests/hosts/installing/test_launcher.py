@@ -91,4 +91,4 @@ def test_a_guard_that_fails_says_so_in_its_answer(tmp_path):
     shutil.copytree(Path(holdfast.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "systems"))
     (package / "surfaces/hooks/guard.py").write_text("raise ImportError('half of it')")
     said = json.loads(answer([sys.executable, "-I", "-S", package / "surfaces/hooks/run.py"], guarded(tmp_path)))
-    assert said["systemMessage"].startswith("Holdfast could not judge this call, and it was let through: ImportError")
+    assert said["systemMessage"].startswith("Holdfast could not judge this call, and it was allowed: ImportError")

@@ -111,7 +111,7 @@ def test_what_outsiders_say_is_counted_and_named():
     envelope = review(7, "COMMENTED", **eve)
     found = hear(said(*parts, envelope))
     assert found.aside == (
-        "3 remarks are left aside, by people who do not belong to the project: @eve, @eve[2J",
+        "3 remarks are ignored, by people who do not belong to the project: @eve, @eve[2J",
     )  # fmt: skip
     assert hear(said(*parts, envelope), since=at(7), seen=["thread:7"]).aside == ()
     many = hear(said(*(comment(who=f"eve{n}", belongs="NONE", id=str(n)) for n in range(9))))

@@ -23,7 +23,7 @@ class TestAnEdit:
         edited = run.path.read_bytes()
         state = run.state
         (reason,) = [why for data, why in run.quarantined().items() if data == edited]
-        code, *_ = re.findall(r"^put back: \S+ \((\w+)\): ", reason, re.MULTILINE)
+        code, *_ = re.findall(r"^reverted: \S+ \((\w+)\): ", reason, re.MULTILINE)
         forged = "A GATE WAS FORGED" in state.alerts[-1].message
         assert run.alerts()[-1:] == ["edit_forged" if forged else "edit_refused"]
         now = run.document

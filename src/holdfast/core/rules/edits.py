@@ -100,7 +100,7 @@ def _take(
 
 
 def _put_back(field: str) -> Refused:
-    return Refused("put_back", f"{field} was put back")
+    return Refused("put_back", f"{field} was reverted")
 
 
 def _unmet(part: cmd.Part, state: State) -> str:
@@ -132,9 +132,9 @@ def _taken_as(part: cmd.Part, state: State) -> str:
 
 def _line(part: cmd.Part, refusal: HoldfastError | None, state: State) -> str:
     if part.derived:
-        return f"put right: {part.field}"
+        return f"corrected: {part.field}"
     if refusal is not None:
-        return one_line(f"put back: {part.field} ({refusal.code}): {refusal.message}")
+        return one_line(f"reverted: {part.field} ({refusal.code}): {refusal.message}")
     if part.written is not None:
         return one_line(f"normalised: {part.field}, to {compact(part.written)}")
     return f"removed: {_gone(part)}" if part.removes else f"taken: {_taken_as(part, state)}"
@@ -173,8 +173,8 @@ def _alert(
         ]
         for gate in (True, False)
     )
-    said = [f"A GATE WAS FORGED, and put back: {listed(forged, '; ')}"] if forged else []
-    said += [f"put back: {listed(back, '; ')}"] if back else []
+    said = [f"A GATE WAS FORGED, and reverted: {listed(forged, '; ')}"] if forged else []
+    said += [f"reverted: {listed(back, '; ')}"] if back else []
     spelled = [one_line(f"{part.field} = {compact(part.written)}") for part in read]
     said += [f"read as: {listed(spelled)}"] if read else []
     gone = [_gone(part) for part in taken if part.removes]
@@ -194,7 +194,7 @@ def listed(items: Sequence[str], between: str = ", ") -> str:
 
 
 def _corrected(command: cmd.Edit, back: Sequence[cmd.Part], read: Sequence[cmd.Part]) -> Mapping[str, Any]:
-    """The document with the old value in every field that is put back, and the usual spelling in those it is read as.
+    """The document with the old value in every field that is reverted, and the usual spelling in those it is read as.
 
     What the state does not say is written from here, so a claim that stayed would be shown as true.
     """

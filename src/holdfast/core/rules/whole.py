@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies, renewals
+from holdfast.core import gates, lifecycle, limits, moment, queries, refusals, remedies, renewals
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text, optional_text
 from holdfast.core.plan import ancestors
@@ -72,7 +72,7 @@ def cancel(draft: Draft, command: cmd.Cancel) -> None:
     optional_text(command.reason, "reason", 500)
     if draft.state.conduct.guarded_end and queries.is_a_persons_turn(draft.state, draft.facts.now):
         draft.require_person("cancel a run that waits for a person's decision", remedies.cancel())
-    asked = f"give up {draft.state.id}, so that nobody is held to it"
+    asked = f"give up {draft.state.id}, so that its gates no longer apply"
     person = draft.facts.person if is_binding and draft.is_person(asked) else ""
     if given_up and not person:
         return
@@ -157,15 +157,15 @@ def _typed(command: cmd.Extend) -> dict[str, object]:
 
 def warn(draft: Draft) -> None:
     """Says once each when 75 %, 90 % and all of a bound are used."""
-    for usage in queries.usages(draft.state, draft.facts.now):
-        for percent in queries.WARN_AT:
+    for usage in limits.usages(draft.state, draft.facts.now):
+        for percent in limits.WARN_AT:
             if usage.percent >= percent and f"{usage.bound}:{percent}" not in draft.state.warned:
                 draft.emit(ev.Warned(usage.bound, percent, usage.used_text, usage.limit_text))
     limit = draft.state.bounds.max_iterations
     tried = dict.fromkeys(event.step for event in draft.events if isinstance(event, ev.Moved) and event.attempt > 1)
     for path in tried if limit else ():
         attempt = draft.state.counted_tries(path) if queries.is_bounded(draft.state, path) else 0
-        for percent in queries.WARN_AT:
+        for percent in limits.WARN_AT:
             said = f"iterations {path}:{percent}" in draft.state.warned
             if limit and 100 * attempt // limit >= percent and not said:
                 draft.emit(ev.Warned(f"iterations {path}", percent, f"try {attempt}", str(limit)))
@@ -272,7 +272,7 @@ def take_over(draft: Draft, command: cmd.TakeOver) -> None:
     draft.emit(ev.Restored(0, state.plan.steps, progress))
     other = [path for path in leaves if command.progress[path].status != state.step(path).status]
     if other:
-        said = f"what git brought of {', '.join(other[:3])} was put back: an agent is at work there"
+        said = f"what git brought of {', '.join(other[:3])} was reverted: an agent is at work there"
         draft.emit(ev.Alerted(Alert(draft.facts.now, cmd.PARTLY, said, command.path)))
 
 

@@ -75,7 +75,7 @@ def _as_known(part: Part, keys: Mapping[str, str], new: Mapping[str, Any]) -> Pa
 
 
 def asked(field: str, make: Callable[..., Iterable[cmd.Command]], *given: Any, **more: Any) -> Part:
-    """What a system's own reader makes of a field. What it refuses is put back."""
+    """What a system's own reader makes of a field. What it refuses is reverted."""
     part = Part(field, (tuple(field.split(".")),), **more)
     try:
         return part.replace(commands=tuple(make(*given)))
@@ -309,7 +309,7 @@ _OF_EVIDENCE = ("status", "last_run", "passed")
 def _listed(state: State, change: Change) -> list[Part]:
     """A list as it was written, or, where it has changed meanwhile, what was added to it and taken away.
 
-    An entry that is no text, or too long a one, is put back by itself.
+    An entry that is no text, or too long a one, is reverted by itself.
     """
     old = tuple(change.old) if isinstance(change.old, (list, tuple)) else ()
     texts = [str(one) if isinstance(one, (int, float)) and not isinstance(one, bool) else one for one in change.new]

@@ -261,7 +261,7 @@ def _is_guarded(step: Step) -> bool:
 def put_back(now: str, steps: Iterable[str], source: str = "the definition") -> tuple[Alert, ...]:
     """What is told of steps that a document did not name."""
     named = ", ".join(steps)
-    said = f"the document did not name {named}: put back from {source}, still to be done"
+    said = f"the document did not name {named}: restored from {source}, still to be done"
     return (Alert(now, "steps_put_back", said),) if named else ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast.core import commands as cmd
-from holdfast.core import moment, queries, remedies
+from holdfast.core import limits, moment, remedies
 from holdfast.core.facts import Facts
 from holdfast.core.state import Lease
 from holdfast.core.value import Any
@@ -28,7 +28,7 @@ def start(call: Call) -> None:
     if where:
         said += escape(f"; work in {where}, on the branch {lease.branch}")
     facts = workflow.facts()
-    left = {usage.bound: usage.left_text for usage in queries.usages(workflow.state, facts.now)}
+    left = {usage.bound: usage.left_text for usage in limits.usages(workflow.state, facts.now)}
     more = {"token": token or None, "lease": _data(lease, facts), **({"left": left} if left else {})}
     more |= {"worktree": where} if where else {}
     call.changed(workflow, said=said, more=more)

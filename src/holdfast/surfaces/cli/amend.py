@@ -93,7 +93,7 @@ def _show(call: Call, state: State) -> None:
             return call.ok(f"{state.id} has the steps its definition has")
         lines = [escape(f"  {row['op']:<7} {row['path']}") for row in rows]
         ways = (remedies.amend(remedies.STEP), remedies.amend().given(all=True))
-        return "\n".join([*lines, call.style.dim(f"take them over: {call.told(ways)}")])
+        return "\n".join([*lines, call.style.dim(f"apply them: {call.told(ways)}")])
 
     call.answer({"workflow_id": state.id, "changes": rows}, text)
 

@@ -21,7 +21,7 @@ def reading(call: Call) -> None:
     data = [{"entry": one.entry, "path": one.path, "standing": one.standing} for one in inside]
     rows = [f"{escape(one.entry)}{'' if one.standing == 'there' else f'  ({one.standing})'}" for one in inside]
     if outside:
-        rows.append(f"{outside} more lead outside the project and are told to nobody (reading remove --outside)")
+        rows.append(f"{outside} more lead outside the project and are shown to no agent (reading remove --outside)")
     answer = {"workflow_id": workflow.id, "reading": data, "outside": outside}
     call.answer(answer, "\n".join(rows) or "nothing has to be read")
 

@@ -44,8 +44,8 @@ def clean(call: Call) -> None:
     project, args = call.project, call.args
     if args.active and not args.dry_run:
         if not call.is_person:
-            raise refusals.person_needed("give up all active workflows", remedies.named("clean", {"active": True}))
-        about = "Every active workflow of this folder is given up. "
+            raise refusals.person_needed("abandon all active workflows", remedies.named("clean", {"active": True}))
+        about = "Every active workflow of this folder is abandoned. "
         if not call.ask(about, "Clear all state?", default=args.yes):
             raise HoldfastError("declined", "nothing was cleared", remedy=remedies.listing())
     everything = args.all or args.active

@@ -105,7 +105,7 @@ def _unread(call: Call, reach: _Reach, workflow: dict[str, Any]) -> str:
         return ""
     name = clean(text(workflow, "id"))
     return (
-        f"This session has not taken up {name} again, so it may not change its document yet. Read what is known:"
+        f"This session has not read the resume packet of {name}, so it may not change its document yet. Read it:"
         f" holdfast resume-packet -w {name}, then: holdfast ack ID -w {name}"
     )
 

@@ -38,7 +38,7 @@ _TRACES = ("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan")
 
 
 UNREADABLE = "Holdfast: the state of this project cannot be read: holdfast doctor"
-UNGUARDED = "Holdfast could not judge this call, and it was let through: {}. To see why: holdfast doctor"
+UNGUARDED = "Holdfast could not judge this call, and it was allowed: {}. To see why: holdfast doctor"
 
 
 class BadEvent(Exception):
@@ -236,7 +236,7 @@ def _watch(hook: Hook) -> None:
         _signal.signal(_signal.SIGALRM, lambda *_: posix._exit(0))
         _signal.setitimer(_signal.ITIMER_REAL, LAST_WORDS)
         try:
-            hook.log("took too long and was given up")
+            hook.log("took too long and was stopped")
             if hook.name == "PreCompact" and hook.root and not hook.is_answered:
                 hook.note(trigger=hook.text("trigger", 64))  # so that it counts all the same
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.core import moment, queries
+from holdfast.core import limits, moment
 from holdfast.plain.terminal import Style, bar, escape, wants_colour
 from holdfast.project import seats
 from holdfast.surfaces.hooks import events
@@ -37,14 +37,14 @@ def shown(brief: Briefing, style: Style) -> str:
 
 def _used(brief: Briefing, style: Style) -> list[str]:
     """What is spent, of what there is where that is bounded."""
-    usages, spent = queries.usages(brief.state, brief.facts.now), brief.state.spent
+    usages, spent = limits.usages(brief.state, brief.facts.now), brief.state.spent
     found = []
     if spent and not any(usage.bound == "cost" for usage in usages):
         found.append(moment.money(spent))
     for usage in usages:
         unknown = usage.bound == "cost" and brief.state.is_cost_unknown
         text = f"{'not measured' if unknown else usage.used_text}/{usage.limit_text}"
-        is_high = usage.percent >= queries.WARN_AT[0]
+        is_high = usage.percent >= limits.WARN_AT[0]
         found.append((style.red if usage.reached else style.yellow)(text) if is_high else text)
     return found
 

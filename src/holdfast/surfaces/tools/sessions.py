@@ -57,7 +57,7 @@ SESSION = Tool(
         Input("content", "string", most=1_000_000),
         Input("description", "string", most=4000),
         Input("reason", "string", most=4000),
-        Input("confirm", "boolean", about="commit, or cancel for good"),
+        Input("confirm", "boolean", about="commit, or cancel permanently"),
         Input("limit", "integer", least=1, most=50_000, about="for all of it"),
     ),
     outputs={},

@@ -150,7 +150,7 @@ def _placed(phase: Phase, definition: Definition | None, *, gated: bool) -> tupl
 def _put_back(steps: tuple[Step, ...], phase: Phase, now: str) -> tuple[Alert, ...]:
     """What is told where a document counts fewer phases than there have to be."""
     named = ", ".join(step.label for step in steps)
-    said = f"the document counts {phase.total} phases, and its definition has {named}: put back, with their gates"
+    said = f"the document counts {phase.total} phases, and its definition has {named}: restored, with their gates"
     return (Alert(now, "steps_put_back", said),) if len(steps) > phase.total else ()
 
 
@@ -161,7 +161,7 @@ def _unknown(name: str, now: str) -> tuple[Alert, ...]:
 
 def _assumed(what: tuple[str, ...], now: str) -> tuple[Alert, ...]:
     """What is told of a document that leaves something out."""
-    return (Alert(now, "document_assumed", f"the state file was taken up although {'; '.join(what)}"),) if what else ()
+    return (Alert(now, "document_assumed", f"the state file was read although {'; '.join(what)}"),) if what else ()
 
 
 def _progress(steps: tuple[Step, ...], phase: Phase) -> dict[str, Progress]:

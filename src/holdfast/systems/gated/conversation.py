@@ -175,7 +175,7 @@ def _outsiders(every: Iterable[Remark]) -> list[str]:
     if not authors:
         return []
     people = _names(dict.fromkeys(authors))
-    return [f"{_count(len(authors), 'remark')} left aside, by people who do not belong to the project: {people}"]
+    return [f"{_count(len(authors), 'remark')} ignored, by people who do not belong to the project: {people}"]
 
 
 def _bounded(blocks: list[str]) -> list[str]:

@@ -206,7 +206,7 @@ def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
         if is_wrong
     ]
     if wrong:
-        said = f"{name(slug)} is not taken over: {'; '.join(wrong)}"
+        said = f"{name(slug)} is not applied: {'; '.join(wrong)}"
         ways: tuple[Remedy, ...] = (shell("git", "log", "--", name(slug)),)
         if len(wrong) == 1 and brought and all(one.uses for one in brought):
             named = f"to let it run, write {brought[0].uses} = '{told}' below [commands] in {CONFIG}, then"

@@ -48,7 +48,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
     if "orchestrator" not in document and {"status", "current_step", "total_steps"} <= set(document):
         raise UsageError(
             "old_format",
-            "this is the state of the older automated-workflow system, which is not taken over",
+            "this is the state of the older automated-workflow system, which is not adopted",
             remedy=shell(
                 "mv", f"{words.FOLDER}/{words.FILE}", Blank("PATH"), text="let that run end under its own system, then"
             ),

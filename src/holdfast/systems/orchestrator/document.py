@@ -9,7 +9,7 @@ from __future__ import annotations
 from _collections_abc import Callable, Mapping
 from _operator import is_not
 
-from holdfast.core import lifecycle, moment, queries, tasks
+from holdfast.core import lifecycle, limits, moment, queries, tasks
 from holdfast.core.definition import Definition
 from holdfast.core.plan import Plan
 from holdfast.core.state import BEGAN, HELD, Lease, Progress, Snapshot, State
@@ -34,7 +34,7 @@ def _pause(state: State, _: str) -> Any:
     """What keeps the run, in the engine's words, where the dialect has none."""
     word = queries.status(state)
     if word == "in_progress":
-        spent = next((usage for usage in queries.usages(state, state.updated_at) if usage.reached), None)
+        spent = next((usage for usage in limits.usages(state, state.updated_at) if usage.reached), None)
         if spent is not None:
             said = f"the bound on {spent.bound} is used up ({spent.used_text} of {spent.limit_text}): extend or cancel"
             return {"status": _OUT_OF_BOUNDS, "reason": said}
@@ -323,7 +323,7 @@ DOCUMENT = Document(
         Field("safety_bounds.cost_so_far", lambda s, _: s.spent, words.MONEY, meaning=Meaning.OWN),
         Field(
             "safety_bounds.elapsed_time",
-            lambda s, _: words.elapsed_text(queries.elapsed(s, s.updated_at or s.created_at)),
+            lambda s, _: words.elapsed_text(limits.elapsed(s, s.updated_at or s.created_at)),
             shape=r"^\d+h \d+m \d+s$",
         ),
         Field("safety_bounds.warnings", lambda s, _: [words.warning_text(said) for said in s.warned], shape=[str]),

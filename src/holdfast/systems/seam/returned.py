@@ -132,7 +132,7 @@ def take_second(wired: Wired, found: Found) -> None:
     kept = wired.documents.quarantine(found.path, found.data, said)
     durable_write(full, found.data, mode=found.dialect.mode)
     remove(other)
-    said += ": it was taken as an edit of that one, and removed" if is_there else ": it was put back there"
+    said += ": it was taken as an edit of that one, and removed" if is_there else ": it was restored there"
     state = wired.reconciler.reconcile(state, complete=True)
     wired.execute(state.ulid, cmd.Alarm(Alert(wired.world.now(), "second_document", said, path, kept)), FILE)
 

@@ -155,7 +155,7 @@ def bring(wired: Wired, state: State, path: str) -> str:
     _require_own(state, lease, repository, theirs)
     seen = [one.tree for one in state.step(path).evidence.values() if one.scope == path and one.passed and one.tree]
     if any(one != tree.id for one in seen):
-        said = f"the worktree of {path} changed while it was handed in, and nothing of it was brought in"
+        said = f"the worktree of {path} changed while it was handed in, and nothing of it was merged"
         raise Conflict("changed_meanwhile", said, remedy=remedies.done(path), facts={"step": path})
     label = state.plan.step(path).label
     with _alone(wired, _QUEUE):
@@ -237,7 +237,7 @@ def left_work(wired: Wired, state: State) -> tuple[LeftWork, ...]:
 def left_before(wired: Wired, state: State, path: str) -> tuple[str, ...]:
     """What is to be said to an agent that starts on a step: the work that another one left there."""
     ways = [typed(one.back) for one in left_work(wired, state) if one.step == path]
-    return tuple(f"an agent before left work that was not brought in: {way}" for way in ways)
+    return tuple(f"an agent before left work that was not merged: {way}" for way in ways)
 
 
 def left(wired: Wired, before: State, state: State) -> tuple[str, ...]:
@@ -251,7 +251,7 @@ def left(wired: Wired, before: State, state: State) -> tuple[str, ...]:
             except HoldfastError as failure:
                 said.append(f"{lease.worktree} is still there: {failure.message} (holdfast doctor --repair)")
                 continue
-            said += [f"what was not brought in is kept: git show {kept}"] if kept else []
+            said += [f"what was not merged is kept: git show {kept}"] if kept else []
     return (*said, *_stood_in(wired))
 
 

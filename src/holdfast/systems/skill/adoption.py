@@ -167,7 +167,7 @@ def _tasks(
 ) -> list[str]:
     """Tasks hang below the phase that executes them, or below their feature in it, their TDD phases below each task.
 
-    Those of the definition that the document does not name are put back: which.
+    Those of the definition that the document does not name are reverted: which.
     """
     ids = [step.id for step in steps]
     named = [name for name in ("task_execution", machine.get("current_phase")) if name in ids]

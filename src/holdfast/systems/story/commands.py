@@ -119,10 +119,10 @@ def cancel(call: Call) -> None:
     sessions, name = _sessions(call), call.args.name
     if not call.args.yes:
         if not call.is_person:
-            said = f"cancelling {name} deletes its files, workflows and journals for good"
+            said = f"cancelling {name} deletes its files, workflows and journals permanently"
             way = remedies.session("cancel", name).given(yes=True)
             raise UsageError("not_confirmed", said, remedy=way, facts={"session": name})
-        if not call.ask(_shown_before_end(sessions, name), f"Delete the session {escape(name)} for good?"):
+        if not call.ask(_shown_before_end(sessions, name), f"Delete the session {escape(name)} permanently?"):
             raise HoldfastError("declined", f"{name} was not cancelled", remedy=remedies.session("status", name))
     sessions.cancel(name)
     call.answer({"session": name, "cancelled": True}, lambda: call.ok(f"session {name} is cancelled, nothing is left"))

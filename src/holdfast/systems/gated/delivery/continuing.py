@@ -152,7 +152,7 @@ def require_heard(wired: Wired, workflow: Workflow) -> None:
         return
     found = _still_said(workflow, forge, number)
     if found.earliest:
-        said = f"the pull request asks for changes of {found.earliest} that nobody heard yet"
+        said = f"the pull request asks for changes of {found.earliest} that are not processed yet"
         way = remedies.go_on(workflow=workflow.state.ulid)
         raise Refused("remarks_unheard", said, remedy=way, facts={"step": found.earliest, "number": number})
 

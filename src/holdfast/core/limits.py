@@ -1,0 +1,47 @@
+"""How much of its bounds a workflow has used: money and time."""
+
+from __future__ import annotations
+
+from holdfast.core import moment
+from holdfast.core.state import State
+from holdfast.core.value import Value
+
+WARN_AT = (75, 90, 100)
+
+
+class Usage(Value):
+    """How much of a bound is used up."""
+
+    bound: str
+    used: float
+    limit: float
+    used_text: str
+    limit_text: str
+    left_text: str = ""
+
+    @property
+    def percent(self) -> int:
+        return int(100 * self.used / self.limit)
+
+    @property
+    def reached(self) -> bool:
+        return self.used >= self.limit
+
+
+def elapsed(state: State, now: str) -> float:
+    """Seconds since the start, without the time in which nobody was to work."""
+    end = state.rest_since or now
+    return max(0.0, moment.between(state.created_at, end) - state.rested_seconds)
+
+
+def usages(state: State, now: str) -> list[Usage]:
+    """The bounds the whole workflow has, with what is used of each."""
+    found = []
+    if state.bounds.max_cost:
+        spent, limit = state.spent, state.bounds.max_cost
+        left = moment.money(max(0, limit - spent))
+        found.append(Usage("cost", spent, limit, moment.money(spent), moment.money(limit), left))
+    if state.bounds.max_time:
+        used, most = elapsed(state, now), state.bounds.max_time
+        found.append(Usage("time", used, most, moment.span(used), moment.span(most), moment.span(max(0, most - used))))
+    return found
