@@ -127,7 +127,7 @@ def test_finalize_by_a_person_confirms_and_by_an_agent_does_not(tmp_path):
 
 
 def test_a_forged_line_of_another_clone_is_a_claim(here, there):
-    """An agent there has a key of its own, and whatever it takes to write sound lines."""
+    """An agent there has a key of its own, and whatever it takes to write sound lines; what was granted here counts."""
     stranger = House.at(there, there.root)
     stranger.env = {**there.env, "XDG_DATA_HOME": str(there.root.parent / "strange")}
     assert stranger.person("approve", "--claimed", "--yes").code == 0
@@ -137,7 +137,7 @@ def test_a_forged_line_of_another_clone_is_a_claim(here, there):
     assert stranger.person("approve", SECOND, "--yes").code == 0
     push(there)
     here.git("pull", "-q", "--ff-only", "origin", BRANCH)
-    assert [verdict(here, phase) for phase in (FIRST, SECOND)] == ["claimed", "claimed"]
+    assert [verdict(here, phase) for phase in (FIRST, SECOND)] == ["valid", "claimed"]
     assert here.refused("begin", PHASES[2])["code"] == "step_blocked"
 
 

@@ -228,13 +228,13 @@ def test_what_comes_along_with_an_approval_is_a_remark():
         since=at(2),
     )
     assert found.approved_by == ("mona", "hubot")
-    assert found.remarks == ("@hubot:\nToo long", "@mona:\nI look at it now", "@mona:\nNice", "@mona:\nGo on")
+    assert found.remarks == ("@hubot:\nToo long", "@mona:\nI look at it now", "@mona:\nNice", "@mona:\nContinue")
     assert found.feedback == {}
 
 
 def test_words_of_an_approval_that_does_not_suffice_are_kept_as_remarks():
     found = hear(said(review(5, body="Continue"), review(6, ASK, "No", who="hubot")))
-    assert (found.remarks, found.feedback) == (("@mona:\nGo on",), {SECOND: "@hubot:\nNo"})
+    assert (found.remarks, found.feedback) == (("@mona:\nContinue",), {SECOND: "@hubot:\nNo"})
 
 
 def test_words_of_drafts_and_of_what_was_dismissed_are_not_passed_on():

@@ -89,11 +89,12 @@ def _left(call: Call) -> list[str]:
 
 def _to_finalize(call: Call, id: str) -> str:
     """A completed workflow whose result is not published yet, with what keeps that from happening."""
-    lacking = call.project.workflow(id).briefing().lacking
-    if lacking:
-        way = told(lacking[0].remedies[:1], call.project.wired.scope())
-        return f"{id} is completed and not finalized: {lacking[0].message} ({way})"
-    return f"{id} is completed and not finalized ({remedies.finalize().given(slug=id)})"
+    finalize = remedies.finalize().given(slug=id)
+    lacking = [one for one in call.project.workflow(id).briefing().lacking if one.kind != "finalize"]
+    if not lacking:
+        return f"{id} is completed and not finalized ({finalize})"
+    ways = (*lacking[0].remedies[:1], finalize.replace(text="then"))
+    return f"{id} is completed and not finalized: {lacking[0].message} ({told(ways, call.project.wired.scope())})"
 
 
 def _definition_changed(call: Call, state: State) -> str:
