@@ -126,6 +126,12 @@ def test_lines_that_are_wider_than_a_terminal_break_between_words_and_commands_s
     assert fold("→ holdfast log -w one that is longer than the terminal", 20).count("\n") == 0
 
 
+def test_a_row_folds_below_its_second_cell():
+    row = "custom    1 step · any process, with phases of your own"
+    assert fold(row, 30) == "custom    1 step · any\n          process, with phases\n          of your own"
+    assert fold("a-name-longer-than-half  one two three", 30) == "a-name-longer-than-half  one\n  two three"
+
+
 def test_folding_counts_what_is_seen_and_leaves_what_fits_or_goes_to_a_file():
     painted = Style(enabled=True).red("one two three")
     assert fold(painted, 13) == painted

@@ -194,14 +194,25 @@ def _folded(line: str, width: int) -> list[str]:
     words, command = line, ""
     if _uncoloured(line).endswith(")") and "  (" in line.lstrip(" "):
         words, _, command = line.rpartition("  (")
-    out, now = [], indent
-    for word in words.split():
-        longer = f"{now} {word}" if now.strip() else f"{now}{word}"
-        if columns(_uncoloured(longer)) > width and now.strip():
+    lead, rest = _cells(words, indent)
+    hang = " " * columns(_uncoloured(lead)) if lead.strip() else below
+    out, now = [], lead
+    for number, word in enumerate(rest.split()):
+        longer = f"{now} {word}" if number else f"{now}{word}"
+        if columns(_uncoloured(longer)) > width and (number or lead.strip()):
             out.append(now)
-            longer = f"{below}{word}"
+            longer = f"{hang if columns(hang) <= width // 2 else below}{word}"
         now = longer
     return [*out, now, *([f"{below}({command}"] if command else [])]
+
+
+def _cells(line: str, indent: str) -> tuple[str, str]:
+    """The first cell of a row with the gap behind it, and the rest; a line that is no row begins with its indent."""
+    cell, gap, rest = line.lstrip(" ").partition("  ")
+    if not gap or not rest.strip():
+        return indent, line
+    text = rest.lstrip(" ")
+    return line[: len(line) - len(text)], text
 
 
 def _uncoloured(text: str) -> str:
