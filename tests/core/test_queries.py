@@ -321,6 +321,15 @@ def test_tries_left_are_counted_down_and_unbounded_without_a_retry():
     assert queries.tries_left(play.state, "a") == 1
 
 
+def test_the_clock_of_a_failed_step_has_stopped():
+    play = given(step("a", retry={"max": 1}))
+    play.do(Begin("a"))
+    play.wait(MINUTE)
+    play.do(Fail("a", "r"))
+    play.wait(10 * MINUTE)
+    assert queries.durations(play.state, "a", play.now) == MINUTE
+
+
 def test_usage_of_a_bound_is_told_in_percent_and_in_words():
     play = given(step("a"), bounds={"max_cost": "$10", "max_time": "2h"})
     play.do(Spend(7 * DOLLAR))

@@ -336,10 +336,12 @@ def step_with(state: State, check: str, named: str = "") -> str:
 
 
 def durations(state: State, path: str, now: str) -> float | None:
+    """Seconds that a step has taken in its last attempt; the clock of one that failed has stopped."""
     progress = state.step(path)
     if not progress.started_at:
         return None
-    return moment.between(progress.started_at, progress.finished_at or now)
+    ended = progress.tries[-1].at if progress.status == lifecycle.FAILED and progress.tries else ""
+    return moment.between(progress.started_at, progress.finished_at or ended or now)
 
 
 def next_step(state: State, at: str | None) -> str | None:
