@@ -208,7 +208,7 @@ def _folded(line: str, width: int) -> list[str]:
 
 def _cells(line: str, indent: str) -> tuple[str, str]:
     """The first cell of a row with the gap behind it, and the rest; a line that is no row begins with its indent."""
-    cell, gap, rest = line.lstrip(" ").partition("  ")
+    _, gap, rest = line.lstrip(" ").partition("  ")
     if not gap or not rest.strip():
         return indent, line
     text = rest.lstrip(" ")
