@@ -30,7 +30,9 @@ class Kills:
 
     def __init__(self, base: Checkout) -> None:
         self._base = base
-        self._kept = shutil.copytree(base.root, base.root.with_name("kept"), symlinks=True)
+        remote = base.root.with_name("remote.git")
+        places = (base.root, remote) if remote.is_dir() else (base.root,)
+        self._kept = {one: shutil.copytree(one, one.with_name(f"kept-{one.name}"), symlinks=True) for one in places}
         self._now = time.time() + AN_HOUR
 
     def changes(self, *words: str) -> list[str]:
@@ -57,8 +59,9 @@ class Kills:
 
     def _fresh(self) -> Any:
         """At the same place as ever: in another one, approvals would only be claimed."""
-        shutil.rmtree(self._base.root)
-        shutil.copytree(self._kept, self._base.root, symlinks=True)
+        for place, kept in self._kept.items():
+            shutil.rmtree(place)
+            shutil.copytree(kept, place, symlinks=True)
         return self._base
 
     def _run(self, house: Any, number: int, words: tuple[str, ...], later: float = 0) -> list[str]:

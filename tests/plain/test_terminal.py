@@ -126,6 +126,12 @@ def test_lines_that_are_wider_than_a_terminal_break_between_words_and_commands_s
     assert fold("→ holdfast log -w one that is longer than the terminal", 20).count("\n") == 0
 
 
+def test_a_command_in_colour_gets_a_line_of_its_own_too():
+    line = "\x1b[32m✓\x1b[39m started it · next: backup  \x1b[2m(holdfast done backup -w it-20261118)\x1b[22m"
+    *_, last = fold(line, 50).split("\n")
+    assert last == "  \x1b[2m(holdfast done backup -w it-20261118)\x1b[22m"
+
+
 def test_a_row_folds_below_its_second_cell():
     row = "custom    1 step · any process, with phases of your own"
     assert fold(row, 30) == "custom    1 step · any\n          process, with phases\n          of your own"

@@ -11,6 +11,7 @@ from holdfast.core.provenance import LOST, NO_TEST, NOT_STARTED, UNREAD
 from holdfast.core.remedy import Blank, Remedy, one_of, shell, told
 from holdfast.core.state import (
     CHECKED,
+    DOCUMENT,
     RELAYED,
     SHOWN_BY,
     UNCHANGED,
@@ -146,9 +147,12 @@ def grant_verdict(state: State, path: str, facts: Facts) -> str:
 
 
 def is_decided(state: State, path: str, facts: Facts) -> bool:
-    """Whether a person's own approval or choice holds; one that an agent passed on is no better than its word."""
+    """Whether a person's own approval or choice holds, or is claimed to; one that an agent passed on is no better than
+    its word.
+    """
     grant = state.step(path).grant
-    return grant is not None and grant.how != RELAYED and grant_verdict(state, path, facts) == "valid"
+    given = grant is not None and grant.how not in (RELAYED, DOCUMENT)
+    return given and grant_verdict(state, path, facts) in ("valid", "claimed")
 
 
 def claimed(state: State, facts: Facts) -> tuple[str, ...]:

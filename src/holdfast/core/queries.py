@@ -6,7 +6,7 @@ from holdfast.core import gates, lifecycle, limits, moment, remedies, renewals
 from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import OPENED, PERSONS, Following, State
+from holdfast.core.state import OPENED, PERSONS, Following, Mark, State
 from holdfast.errors import NotFound, UsageError
 from holdfast.plain.digest import digest
 
@@ -170,7 +170,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         said = f"the workflow is cancelled{f': {why}' if why else ''}"
         return [gates.Unmet("mark", "cancelled", said, revival(state), why)]
     if state.paused:
-        said, ways = f"paused: {state.paused.reason}", remedies.unpause(persons=is_paused_by_person(state))
+        said, ways = f"paused: {state.paused.reason}", remedies.unpause(persons=is_by_person(state.paused))
         return [gates.Unmet("mark", "paused", said, ways, state.paused.reason)]
     if is_outdated(state, facts):
         return [gates.Unmet("outdated", "parent", *outdated_because(state, facts))]
@@ -225,8 +225,9 @@ def blocked_above(state: State, path: str) -> str:
     return next((one for one in ancestors(path) if state.step(one).status == lifecycle.BLOCKED), "")
 
 
-def is_paused_by_person(state: State) -> bool:
-    return state.paused is not None and state.paused.by.partition(" ")[0] == "human"
+def is_by_person(mark: Mark | None) -> bool:
+    """Whether a workflow has a mark that a person gave it."""
+    return mark is not None and mark.by.partition(" ")[0] == "human"
 
 
 def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
@@ -412,7 +413,8 @@ def revival(state: State) -> tuple[Remedy, ...]:
         first, *rest = (one.replace(workflow=state.ulid) for one in going_on(state, stuck))
         own = (first.replace(text=again.text), *rest) if state.step(stuck).status == lifecycle.FAILED else (again,)
         return remedies.person("this", *own, workflow=state.ulid)
-    return remedies.person("this", again, workflow=state.ulid) if is_paused_by_person(state) else (again,)
+    is_persons = is_by_person(state.paused) or is_by_person(state.cancelled)
+    return remedies.person("this", again, workflow=state.ulid) if is_persons else (again,)
 
 
 def used_up_after(state: State, path: str) -> list[str]:
@@ -437,7 +439,7 @@ def later(state: State, path: str) -> list[str]:
 def is_a_persons_turn(state: State, now: str) -> bool:
     """Whether a person decides how the work continues: an agent that gave it up could begin it again."""
     spent = any(usage.reached for usage in limits.usages(state, now))
-    return spent or any(is_used_up(state, path) for path in state.plan.leaves())
+    return spent or is_by_person(state.paused) or any(is_used_up(state, path) for path in state.plan.leaves())
 
 
 def reopening(state: State, path: str) -> tuple[Remedy, ...]:

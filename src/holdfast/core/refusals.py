@@ -336,7 +336,7 @@ def paused(state: State) -> Refused:
 
     reason, by = (state.paused.reason, state.paused.by) if state.paused else ("", "")
     said = f"{state.id} is paused: {reason}"
-    own = remedies.unpause(persons=queries.is_paused_by_person(state), workflow=state.ulid)
+    own = remedies.unpause(persons=queries.is_by_person(state.paused), workflow=state.ulid)
     return Refused("paused", said, remedy=own, facts={"workflow": state.id, "reason": reason, "by": by})
 
 

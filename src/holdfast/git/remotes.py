@@ -61,12 +61,12 @@ def position(repo: git.Repository, branch: str) -> Position | None:
 
 
 def fetch(repo: git.Repository, branch: str) -> str:
-    """Ask the remote for a branch that it is known to have; why it could not be asked, else empty.
+    """Ask the remote for a branch, which it may have from another clone; why it could not be asked, else empty.
 
     A branch that is gone from the remote stays as it was heard of last.
     """
     known = position(repo, branch)
-    if known is None or not known.theirs:
+    if known is None or not known.tracking:
         return ""
     full = f"refs/heads/{branch}"
     words = ("fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance")

@@ -192,8 +192,11 @@ def _folded(line: str, width: int) -> list[str]:
         first, *others = line.split(" · or ")
         return [first, *(f"{below}or {other}" for other in others)]
     words, command = line, ""
-    if _uncoloured(line).endswith(")") and "  (" in line.lstrip(" "):
-        words, _, command = line.rpartition("  (")
+    import re  # only where a terminal is narrow
+
+    behind = re.fullmatch(r"( *\S.*)  ((?:\x1b\[[0-9;]*m)*\(.*)", line) if _uncoloured(line).endswith(")") else None
+    if behind:
+        words, command = behind[1], behind[2]
     lead, rest = _cells(words, indent)
     hang = " " * columns(_uncoloured(lead)) if lead.strip() else below
     out, now = [], lead
@@ -203,7 +206,7 @@ def _folded(line: str, width: int) -> list[str]:
             out.append(now)
             longer = f"{hang if columns(hang) <= width // 2 else below}{word}"
         now = longer
-    return [*out, now, *([f"{below}({command}"] if command else [])]
+    return [*out, now, *([f"{below}{command}"] if command else [])]
 
 
 def _cells(line: str, indent: str) -> tuple[str, str]:

@@ -286,11 +286,7 @@ def fresh_start(state: State, again: Remedy, now: str) -> Remedy:
     itself what they have not allowed.
     """
     way = subject_of(state.dialect).fresh_start(state, again)
-    return way.replace(who="person") if _is_decided_by_a_person(state, now) else way
-
-
-def _is_decided_by_a_person(state: State, now: str) -> bool:
-    return queries.is_a_persons_turn(state, now) or queries.is_paused_by_person(state)
+    return way.replace(who="person") if queries.is_a_persons_turn(state, now) else way
 
 
 def in_session(name: str) -> str:
@@ -351,7 +347,7 @@ class _Room:
         if last is not None and last.status == "cancelled":
             state = self._wired.store.load(last.ulid)
             again = self._again.given(fresh=True).replace(text="start over")
-            if _is_decided_by_a_person(state, self._wired.world.now()):
+            if queries.is_a_persons_turn(state, self._wired.world.now()):
                 again = again.replace(who="person")
             raise Refused(
                 "resume_or_fresh",

@@ -7,7 +7,7 @@ from _collections_abc import Iterator
 
 from holdfast.core import moment, queries, record, refusals, remedies
 from holdfast.core.briefing import ALERTS_FOR
-from holdfast.core.remedy import shell
+from holdfast.core.remedy import Remedy, shell
 from holdfast.core.state import State
 from holdfast.documents import beside
 from holdfast.documents import reconcile as kinds
@@ -249,7 +249,7 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
                 clean += 1
             case "gone":
                 message = f"{state.id} runs in {state.worktree}, which is not there any more"
-                yield warning("worktree_gone", message, remedies.cancel(workflow=state.ulid), state.worktree)
+                yield warning("worktree_gone", message, _to_bring_back(wired, state), state.worktree)
             case kinds.STALE | kinds.UNPLACED:
                 yield warning("document_stale", f"{path} is behind its journal", REPAIR, path)
             case kinds.DAMAGED:
@@ -285,6 +285,14 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
                 yield warning("alert", f"{state.id}, {alert.at}: {alert.message}", remedy, alert.path)
     said = "1 document of an active workflow is" if clean == 1 else f"{clean} documents of active workflows are"
     yield ok("documents", f"{said} as {'it' if clean == 1 else 'they'} should be")
+
+
+def _to_bring_back(wired: Wired, state: State) -> tuple[Remedy, ...]:
+    """What makes the worktree of a workflow again; the folder of one that git does not know is gone with its work."""
+    if wired.place.repository is None or not state.branch or not state.worktree:
+        return (remedies.cancel(workflow=state.ulid),)
+    prune = shell("git", "worktree", "prune", text="to bring it back")
+    return (prune, shell("git", "worktree", "add", state.worktree, state.branch, text="then"))
 
 
 def _document(wired: Wired, state: State) -> tuple[str, str]:

@@ -119,6 +119,34 @@ def test_a_branch_that_was_never_pushed_is_named_once_a_person_decided(tmp_path)
     assert "is not on origin yet" not in house.ok("status").out
 
 
+def test_a_branch_that_another_clone_pushed_is_asked_for_although_this_one_never_heard_of_it(here, there, tmp_path):
+    other = House(tmp_path / "other")
+    other.git("remote", "add", "origin", here.git("remote", "get-url", "origin").strip())
+    other.up_to(FIRST)
+    answer = other.agent("feature", "continue", "--json")
+    assert json.loads(answer.out)["error"]["code"] in ("branch_diverged", "journal_forked"), answer
+    assert "holdfast approve" not in other.ok("next").out
+
+
+def test_an_agent_reopens_nothing_that_a_person_elsewhere_approved(here, there):
+    waiting(here, FIRST)
+    here.approve(FIRST)
+    there.git("pull", "-q", "--ff-only")
+    assert there.refused("reopen", FIRST, "--feedback", "No")["code"] == "person_needed"
+
+
+def test_a_review_that_was_written_again_after_it_was_read_is_noticed_before_an_approval(here):
+    waiting(here, FIRST)
+    path = here.opinion(FIRST, 1, "Passwords are logged.")
+    answer = here.person("approve", FIRST, "--yes", "--json")
+    assert '"review_changed"' in answer.out, answer
+    here.git("restore", "--source=HEAD", "--", path)
+    (here.root / path).unlink()
+    assert '"review_changed"' in here.person("approve", FIRST, "--yes", "--json").out
+    here.git("restore", "--source=HEAD", "--", path)
+    here.approve(FIRST)
+
+
 def test_next_says_first_that_the_remote_has_more(here, there):
     waiting(here, FIRST)
     there.git("fetch", "-q")

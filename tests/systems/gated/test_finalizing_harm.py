@@ -198,3 +198,22 @@ def test_nothing_is_committed_for_a_phase_that_has_not_begun(tmp_path):
     assert (error["code"], error["remedy"]) == ("wrong_status", "holdfast next")
     assert house.git("rev-parse", "HEAD") == at
     house.ok("commit", "1", "-m", "In time")
+
+
+def test_after_an_interruption_documents_are_published_only_as_they_were_approved(house):
+    """Who changes a document and its published copy alike, or deletes it, gets nothing in without a person."""
+    lock = house.root / ".git" / "index.lock"
+    lock.touch()
+    assert house.agent("feature", "finalize").code != 0
+    lock.unlink()
+    docs, copies = house.root / "docs/requirements.md", house.root / HOME / FIRST / "requirements.md"
+    for path in (docs, copies):
+        path.write_text(path.read_text() + "- UNAPPROVED\n")
+    error = house.refused("feature", "finalize", "--merged", "docs/requirements.md")
+    assert error["code"] == "gate_unmet"
+    assert "git restore" in error["remedy"]
+    copies.unlink()
+    assert house.refused("feature", "finalize")["code"] == "gate_unmet"
+    house.git("restore", "--source=HEAD", "--", f"{HOME}/{FIRST}/requirements.md", "docs/requirements.md")
+    house.ok("feature", "finalize")
+    assert "UNAPPROVED" not in house.git("show", "HEAD:docs/requirements.md")

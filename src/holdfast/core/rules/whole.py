@@ -21,9 +21,11 @@ def resume(draft: Draft, command: cmd.Resume) -> None:
     state = draft.state
     draft.require_bounds()
     if state.cancelled:
+        if queries.is_by_person(state.cancelled):
+            draft.require_person("continue what a person cancelled", remedies.resume())
         draft.emit(ev.Marked("cancelled", on=False))
     if state.paused:
-        if queries.is_paused_by_person(state):
+        if queries.is_by_person(state.paused):
             draft.require_person("end a pause that a person made", remedies.resume())
         draft.emit(ev.Marked("paused", on=False))
     stuck = (path for path in state.plan.paths if state.step(path).status in lifecycle.STUCK)
@@ -70,7 +72,7 @@ def cancel(draft: Draft, command: cmd.Cancel) -> None:
     if draft.state.finished_at:
         raise refusals.already_finished(draft.state)
     optional_text(command.reason, "reason", 500)
-    if draft.state.conduct.guarded_end and queries.is_a_persons_turn(draft.state, draft.facts.now):
+    if queries.is_a_persons_turn(draft.state, draft.facts.now):
         draft.require_person("cancel a run that waits for a person's decision", remedies.cancel())
     asked = f"give up {draft.state.id}, so that its gates no longer apply"
     person = draft.facts.person if is_binding and draft.is_person(asked) else ""

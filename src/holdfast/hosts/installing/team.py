@@ -123,16 +123,23 @@ def _split(text: str) -> tuple[dict[str, str], str]:
     return {key: value.strip() for key, _, value in pairs}, text[head.end() :]
 
 
-def _filled(text: str, folder: str, root: str, phase: str) -> str:
-    """A text with the parts and templates that it names in their places."""
+def _filled(text: str, folder: str, root: str, phase: str, within: tuple[str, ...] = ()) -> str:
+    """A text with the parts and templates that it names in their places.
+
+    A part of the project that names itself means the shipped one.
+    """
 
     def put(found: re.Match[str]) -> str:
         kind, name = found[1], found[2]
         place = os.path.join(folder, "parts") if kind == "part" else os.path.join(folder, "..", "templates")
         if not os.path.isfile(os.path.join(place, f"{name}.md")):
-            return found[0]
-        said = team_files.text(place, root, f"{kind}s", name)
-        return _filled(said, folder, root, phase).strip("\n") if kind == "part" else _template(name, said)
+            known = sorted(one.removesuffix(".md") for one in os.listdir(place) if one.endswith(".md"))
+            said = f"{found[0]} in {team_files.FOLDER}/ names no {kind}: {', '.join(known)}"
+            raise UsageError("bad_team_file", said, remedy="change this line", facts={"name": name[:80]})
+        if kind == "template":
+            return _template(name, team_files.text(place, root, "templates", name))
+        said = team_files.shipped_text(place, name) if name in within else team_files.text(place, root, "parts", name)
+        return _filled(said, folder, root, phase, (*within, name)).strip("\n")
 
     return re.sub(_PLACEHOLDER, put, text).replace("{{phase}}", phase).strip("\n") + "\n"
 

@@ -96,6 +96,7 @@ def publish(
     `merged` names central docs whose changes by others a person has put into the workspace's copies. `allow` is shown
     every write before the first is made, and raises where it may not be. After a crash the same call writes the rest.
     """
+    merged = tuple(os.path.relpath(path, base) if os.path.isabs(path) else path for path in merged)
     for path in merged:
         if not _own(path):
             said = f"{path[:200]!r} is not one of the central docs"

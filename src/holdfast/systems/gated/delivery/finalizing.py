@@ -11,7 +11,7 @@ from _collections_abc import Mapping, Sequence
 from holdfast import git
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
-from holdfast.core.remedy import shell
+from holdfast.core.remedy import advice, shell
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import object_in
@@ -58,6 +58,7 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     _require_same_code(wired, repository, state)
     published: tuple[str, ...] = ()
     if state.context.get(queries.WORKSPACE) != words.PUBLISHED:
+        _require_same_documents(wired, repository, state)
         published = _publish(wired, workflow, merged, branch, how)
     _keep(wired, repository, workflow.state)
     kept = _delete(wired, repository, workflow.state)
@@ -90,6 +91,32 @@ def _require_same_code(wired: Wired, repository: git.Repository, state: State) -
         remedies.finalize(workflow=state.ulid, text="then; the change goes into a feature of its own"),
     )
     raise Refused("gate_unmet", said, remedy=ways, facts={"files": other[:50], "commit": then})
+
+
+def _require_same_documents(wired: Wired, repository: git.Repository, state: State) -> None:
+    """Refuses to continue with an end that died before it published, where the workspace is not as it was approved."""
+    then = str(state.context.get(words.FINALIZED_FROM) or "HEAD")
+    changed: list[str] = []
+    for phase in state.plan.children("") if state.finalized else ():
+        whole, known = hand_in.hand_in(wired, state, phase), state.step(phase).artifacts
+        parts = whole.parts if whole and known else {}
+        was = {name: one.hash for name, one in known.items() if parts and name != hand_in.CODE}
+        now = {name: one[1] for name, one in parts.items() if name != hand_in.CODE}
+        paths = {**{name: one.path for name, one in known.items()}, **{name: one[0] for name, one in parts.items()}}
+        changed += [paths[name] for name in sorted({*was, *now}) if was.get(name) != now.get(name)]
+    if not changed:
+        return
+    new = [path for path in changed if not git_changes.has_path(repository, then, path)]
+    back = [path for path in changed if path not in new]
+    ways = (
+        *((shell("git", "restore", f"--source={then[:12]}", "--", *back),) if back else ()),
+        *(advice(f"move {path} out of the workspace") for path in new[:5]),
+        remedies.finalize(workflow=state.ulid, text="then"),
+    )
+    said = (
+        f"{', '.join(changed[:5])}: changed since {state.id} began to end, so nobody approved it; nothing was published"
+    )
+    raise Refused("gate_unmet", said, remedy=ways, facts={"files": changed[:50], "commit": then})
 
 
 def _publish(
