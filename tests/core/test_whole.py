@@ -392,20 +392,6 @@ def _needs_a_person(play: Play, number: int) -> None:
     play.refuses(Restore(number), "person_needed", past=play.states[taken.revision - 1])
 
 
-@pytest.mark.parametrize("way", ["tries", "cost", "pause"])
-def test_an_agent_gives_up_nothing_that_waits_for_a_person_to_decide(way):
-    play = given(step("a", retry={"max": 1}), bounds={"max_cost": "$2"})
-    play.do(Begin("a"))
-    if way == "tries":
-        play.do(Fail("a", "bad"))
-    elif way == "cost":
-        play.do(Spend(2 * DOLLAR))
-    else:
-        play.do(Pause("stop"), by=PERSON)
-    play.refuses(Cancel("start over"), "person_needed")
-    play.do(Cancel("start over"), by=PERSON)
-
-
 def test_what_a_person_cancelled_only_a_person_resumes():
     play = given(step("a"))
     play.do(Begin("a"))

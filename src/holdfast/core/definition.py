@@ -105,6 +105,8 @@ class Conduct(Value):
     """Kinds of steps whose begin keeps the commit and the time, and whose end takes a snapshot."""
     criteria: tuple[str, ...] = ()
     """Kinds of steps that are done only after the checks that have a command were run."""
+    guarded_end: bool = False
+    """Whether only a person gives up a run that is where a person has to decide."""
     by_tree: bool = True
     """Whether reported evidence is bound to the working tree."""
     frozen_trust: bool = False

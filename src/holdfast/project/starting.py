@@ -331,6 +331,7 @@ class _Room:
                 now = self._wired.world.now()
                 raise already_active(state, now, self._again, remedies.next_step(workflow=state.ulid))
             self._wired.preview(state, _GIVE_UP)
+        self._require_allowed()
         if self._card.shares != "id" and not fresh:
             self._offer_the_last()
 
@@ -340,10 +341,24 @@ class _Room:
             self.given_up += (f"the previous run {entry.id} was cancelled",)
         return command if self._card.shares == "id" else self._free_id(command)
 
+    def _require_allowed(self) -> None:
+        """Refuses an agent that would give itself the tries, the money or the time that a person has not allowed."""
+        last = self._last()
+        before = self._active or ([last] if last is not None and last.status == "cancelled" else [])
+        for entry in before:
+            state = self._wired.store.load(entry.ulid)
+            if queries.is_a_persons_turn(state, self._wired.world.now()):
+                which = f"start over, since {state.id} waits for a person's decision"
+                self._wired.settings.require_person(which, self._again.given(fresh=True))
+
+    def _last(self) -> Entry | None:
+        """The newest of the runs that ended."""
+        ended = [entry for entry in self._wired.store.entries() if not entry.active and self._is_same(entry)]
+        return max(ended, key=lambda entry: entry.ulid, default=None)
+
     def _offer_the_last(self) -> None:
         """A run that was cancelled can be taken up again: a new one has to be asked for."""
-        ended = [entry for entry in self._wired.store.entries() if not entry.active and self._is_same(entry)]
-        last = max(ended, key=lambda entry: entry.ulid, default=None)
+        last = self._last()
         if last is not None and last.status == "cancelled":
             state = self._wired.store.load(last.ulid)
             again = self._again.given(fresh=True).replace(text="start over")

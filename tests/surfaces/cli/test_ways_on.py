@@ -208,3 +208,26 @@ def test_a_check_says_once_why_it_failed(started):
     said = started.agent("check", "test_fails", "--test", "test_a").out
     assert said.startswith("✗ test_fails failed: "), said
     assert said.count("a test that passes at once shows nothing") == 1, said
+
+
+@pytest.mark.parametrize("way", ["tries", "cost", "pause"])
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_an_agent_does_not_start_over_what_waits_for_a_persons_decision(bench, way, cancelled):
+    bench.write(
+        ".holdfast/workflows/c.toml",
+        'name = "c"\n[bounds]\nmax_cost = "$2"\n[[step]]\nid = "one"\nretry = { max = 1 }\n',
+    )
+    bench.ok("start", "c", "A")
+    bench.ok("begin", "one")
+    if way == "tries":
+        bench.ok("fail", "one", "--reason", "bad")
+    elif way == "cost":
+        bench.ok("agent", "spend", "3")
+    else:
+        assert bench.person("pause", "--reason", "stop").code == 0
+    if cancelled:
+        bench.ok("cancel", "--reason", "too hard")
+    assert bench.agent("start", "c", "A", "--fresh", "--json").error["code"] == "person_needed"
+    if cancelled:
+        assert bench.agent("start", "c", "A", "--json").error["code"] == "person_needed"
+    assert bench.person("start", "c", "A", "--fresh").code == 0

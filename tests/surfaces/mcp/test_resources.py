@@ -101,7 +101,7 @@ def test_templates_tell_how_an_address_is_made_and_ids_are_completed(house, era)
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("resume", ("WORKFLOW", "draft")), ("status", ("Write the draft", "stands")), ("next", ("draft", "next step"))],
+    [("resume", ("WORKFLOW", "draft")), ("status", ("Write the draft", "state")), ("next", ("draft", "next step"))],
 )
 def test_prompts_resume_show_and_lead_on(house, era, name, words):
     id = house.at("draft")

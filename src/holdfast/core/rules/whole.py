@@ -72,7 +72,7 @@ def cancel(draft: Draft, command: cmd.Cancel) -> None:
     if draft.state.finished_at:
         raise refusals.already_finished(draft.state)
     optional_text(command.reason, "reason", 500)
-    if queries.is_a_persons_turn(draft.state, draft.facts.now):
+    if draft.state.conduct.guarded_end and queries.is_a_persons_turn(draft.state, draft.facts.now):
         draft.require_person("cancel a run that waits for a person's decision", remedies.cancel())
     asked = f"give up {draft.state.id}, so that its gates no longer apply"
     person = draft.facts.person if is_binding and draft.is_person(asked) else ""

@@ -9,5 +9,5 @@ SYSTEM = System(
     parts=("subject", "work", "upkeep", "texts", "described"),
     patterns=("workflow/*/workflow-state.json",),
     wakes=("workflow",),
-    loads={"description": Conduct(finalized=True, handed_whole=True)},
+    loads={"description": Conduct(guarded_end=True, finalized=True, handed_whole=True)},
 )

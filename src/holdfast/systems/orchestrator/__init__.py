@@ -9,6 +9,7 @@ _CONDUCT = Conduct(
     iterated=_TASKS,
     checkpointed=_TASKS,
     criteria=("task", "phase", "review"),
+    guarded_end=True,
     by_tree=False,
     frozen_trust=True,
     phased=True,
