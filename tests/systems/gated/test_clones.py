@@ -290,3 +290,21 @@ def test_two_clones_race_through_every_phase(here, there, seed):
     assert made <= set(here.git("rev-list", "HEAD").split())
     assert here.read(f"{HOME}/journal.jsonl") == there.read(f"{HOME}/journal.jsonl")
     assert here.phases()[: len(phases)] == there.phases()[: len(phases)] == ["approved"] * len(phases)
+
+
+def test_a_conflict_in_code_is_named_before_any_work_on_the_feature(tmp_path):
+    house = House(tmp_path / "house").up_to(FIRST)
+    house.write("app.py", "ONE = 1\n")
+    house.git("add", "app.py")
+    house.git("commit", "-q", "-m", "One")
+    house.git("switch", "-q", "main")
+    house.write("app.py", "ONE = 2\n")
+    house.git("add", "app.py")
+    house.git("commit", "-q", "-m", "Two")
+    house.git("switch", "-q", BRANCH)
+    subprocess.run(["git", "merge", "-q", "main"], cwd=house.root, capture_output=True)
+    said = house.ok("next").out
+    assert "git is in the middle of a merge" in said
+    assert "git merge --abort" in said
+    assert "holdfast approve" not in said
+    assert house.refused("approve", FIRST)["code"] in ("git_busy", "person_needed")

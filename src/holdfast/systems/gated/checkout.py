@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast import git
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError
+from holdfast.git import changes as git_changes
 from holdfast.systems.gated import journal_copy, words
 from holdfast.systems.seam.wired import Wired
 
@@ -19,6 +20,8 @@ def unsuitable(wired: Wired, state: State) -> HoldfastError | None:
         merging = journal_copy.merging(wired, state.id)
         if merging is not None or here != state.branch:
             return merging or wired.branch_mismatch(state)
+        if git_changes.unmerged(repository, ""):
+            return git_changes.under_way(repository)
     wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
     if wrong is not None:
         return wrong
