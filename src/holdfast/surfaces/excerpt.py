@@ -13,8 +13,8 @@ from holdfast.machine.place import Place
 _WIDE = 160
 _READ = 256 << 10
 """How many bytes of a file are looked at for its beginning."""
-COMPARED = 1 << 20
-"""How large a file may be that is compared line by line."""
+COMPARED = 256 << 10
+"""How large a file may be that is compared line by line, which takes long where lines are many and alike."""
 
 
 class Ways(Value):
@@ -35,8 +35,8 @@ def ways(place: Place, base: str, file: str) -> Ways:
 
 
 def compare(how: Ways) -> str:
-    """The sentence for a file of which the earlier content is not known."""
-    return f"  what it was then is not kept; to compare: {', '.join(filter(None, (how.changes, how.whole)))}"
+    """The sentence for a file of which the earlier content was not kept, or that is too large now."""
+    return f"  its differences cannot be shown here; to compare: {', '.join(filter(None, (how.changes, how.whole)))}"
 
 
 def beginning(content: bytes, most: int, whole: str) -> list[str]:
