@@ -194,9 +194,16 @@ class Standing:
     @part
     def inputs(self) -> tuple[Output, ...]:
         """What the steps left that the current one builds on."""
-        before = self.state.plan.closure(self.step) if self.step else ()
-        found = (path for path in self.state.plan.paths if path in before)
-        return tuple(one for path in found for one in record.left(self.state, path, self.facts))
+        return self.inputs_of(self.step) if self.step else ()
+
+    def inputs_of(self, path: str) -> tuple[Output, ...]:
+        """The same of any step."""
+        return tuple(one for step in self.before(path) for one in record.left(self.state, step, self.facts))
+
+    def before(self, path: str) -> list[str]:
+        """The steps that a step builds on, in the order of the plan."""
+        closure = self.state.plan.closure(path)
+        return [step for step in self.state.plan.paths if step in closure]
 
     @part
     def decisions(self) -> tuple[Decision, ...]:

@@ -130,15 +130,49 @@ class Workflow(HandedIn):
     ) -> Self:
         """Approves a step. A `signed` gate takes a signature, or an SSH key to make one with."""
         path = self.path(step)
-        command = cmd.Approve(path, variant, dict(modifications or {}))
-        if policy(self.state.plan.step(path)) == "signed" and (sign or signature):
-            from holdfast.core.rules.people import renewed
+        signs = policy(self.state.plan.step(path)) == "signed" and sign and not signature
+        if signs:
             from holdfast.machine import signing
 
-            made = signature or signing.sign(self.signing_payload(path, variant, modifications), sign)
-            signed = {"signature": signing.armored(made, path), "signed": self._hashes(path)}
-            command = renewed(self.state, command).replace(**signed)
-        return self.execute(command, **how)
+            signature = signing.sign(self.signing_payload(path, variant, modifications), sign)
+        return self.execute(self._approval(path, variant, modifications, signature), **how)
+
+    def require_approvable(
+        self,
+        step: str,
+        variant: str = "",
+        modifications: Mapping[str, Any] | None = None,
+        *,
+        sign: str = "",
+        signature: bytes = b"",
+    ) -> cmd.Approve:
+        """Refuses what the rules would refuse, before a person is asked; else what would be approved.
+
+        All but the signature, where it is still to be made with a key.
+        """
+        self.require_decidable()
+        path = self.path(step)
+        command = self._approval(path, variant, modifications, signature)
+        try:
+            self._wired.preview(self.state, command)
+        except Refused as refusal:
+            if not sign or refusal.code != "signature_needed":
+                raise
+        from holdfast.core.rules.people import renewed
+
+        return renewed(self.state, command)
+
+    def _approval(
+        self, path: str, variant: str, modifications: Mapping[str, Any] | None, signature: bytes
+    ) -> cmd.Approve:
+        command = cmd.Approve(path, variant, dict(modifications or {}))
+        if policy(self.state.plan.step(path)) != "signed" or not signature:
+            return command
+        from holdfast.core.rules.people import renewed
+        from holdfast.machine import signing
+
+        signed = {"signature": signing.armored(signature, path), "signed": self._hashes(path)}
+        return renewed(self.state, command).replace(**signed)
 
     def signing_payload(self, step: str, variant: str = "", modifications: Mapping[str, Any] | None = None) -> bytes:
         """The bytes that an SSH signature of an approval is made over."""

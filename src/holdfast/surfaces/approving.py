@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from _collections_abc import Iterator, Sequence
+
+from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, provenance, queries, remedies
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
+from holdfast.plain.plainjson import compact
 from holdfast.project.workflow import Workflow
 
 LONGEST = 300
 """How much of a text is shown with the question."""
+MOST_CHECKS = 30
+_IN_QUESTION = 60
 
 
 def is_ready(workflow: Workflow, path: str) -> bool:
@@ -33,6 +40,15 @@ def hashes(workflow: Workflow, path: str) -> dict[str, str]:
     return {name: (found.get(artifact.path) or ("", 0))[0] for name, artifact in artifacts.items()}
 
 
+def seen(workflow: Workflow, path: str) -> dict[str, object]:
+    """The same, and the files of the steps before: all that a person is shown, to notice what changes meanwhile."""
+    facts = workflow.facts()
+    return {
+        **{f"{one.step}:{one.path}": facts.hashes.get(one.path) for one in workflow.briefing().inputs_of(path)},
+        **hashes(workflow, path),
+    }
+
+
 def about(workflow: Workflow, path: str) -> list[str]:
     """What the work was and what was decided before, for the person who is asked."""
     brief = workflow.briefing()
@@ -43,20 +59,54 @@ def about(workflow: Workflow, path: str) -> list[str]:
 
 
 def checks(workflow: Workflow, path: str) -> list[str]:
-    """How the checks of the step went, and what else is to be known of how the work was proved."""
-    progress, facts = workflow.state.step(path), workflow.facts()
-    out = []
-    for name, one in progress.evidence.items():
-        is_old = one.passed and gates.is_stale(one, progress, facts)
-        word = gates.stale_because(one, progress) if is_old else "passed" if one.passed else "failed"
-        out.append(f"check {name} {word} ({provenance.how(one) or one.run_by}, {one.at})")
-    proof = [said for said in workflow.briefing().proof if not said.startswith(_others(workflow, path))]
+    """How the checks of the step went, and what else is to be known of how the work was proved.
+
+    Where a step hands in nothing of its own, those of the steps that it builds on too.
+    """
+    told = [*([] if hashes(workflow, path) else workflow.briefing().before(path)), path]
+    found = [one for step in told for one in _checks_of(workflow, step, "" if step == path else f" of {step}")]
+    # what did not pass is never among those that are only counted
+    shown = found if len(found) <= MOST_CHECKS else sorted(found, key=lambda one: one[0])[:MOST_CHECKS]
+    out = [said for _, said in shown]
+    out += [f"and {len(found) - len(shown)} more checks"] if len(found) > len(shown) else []
+    others = tuple(f"{one}: " for one in workflow.state.plan.paths if one not in told)
+    proof = [said for said in workflow.briefing().proof if not said.startswith(others)]
     return [*out, *(f"proof: {said}" for said in proof)]
 
 
-def _others(workflow: Workflow, path: str) -> tuple[str, ...]:
-    """How what is said of other steps begins."""
-    return tuple(f"{one}: " for one in workflow.state.plan.paths if one != path)
+def _checks_of(workflow: Workflow, path: str, whose: str) -> Iterator[tuple[bool, str]]:
+    """Whether each check of a step passed for what is there now, and what is said of it."""
+    progress, facts = workflow.state.step(path), workflow.facts()
+    for name, one in progress.evidence.items():
+        is_old = one.passed and gates.is_stale(one, progress, facts)
+        word = gates.stale_because(one, progress) if is_old else "passed" if one.passed else "failed"
+        said = f"check {name}{whose} {word} ({provenance.how(one) or one.run_by}, {one.at})"
+        yield one.passed and not is_old and not one.claimed, said
+
+
+def chosen(workflow: Workflow, command: cmd.Approve) -> list[str]:
+    """What there is to choose from, what is chosen, and what is to be different; all of it."""
+    choice = workflow.state.plan.step(command.step).choice
+    out = [f"options: {', '.join(choice.options)}"] if choice and choice.options else []
+    out += [f"variant: {command.variant}"] if command.variant else []
+    return [*out, *(f"change: {name}={_value(value)}" for name, value in command.modifications.items())]
+
+
+def question(command: cmd.Approve) -> str:
+    """What a yes is a yes to, in a line. Changes too long for it are named, and shown above it."""
+    parts = [f"variant {command.variant}"] if command.variant else []
+    for name, value in command.modifications.items():
+        text = f"{name}={_value(value)}"
+        parts.append(text if len(text) <= _IN_QUESTION else name)
+    return f"Approve {command.step}{f' with {_and(parts)}' if parts else ''}?"
+
+
+def _and(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else compact(value)
 
 
 def reviews(workflow: Workflow, path: str) -> list[str]:

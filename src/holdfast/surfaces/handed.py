@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Mapping, Sequence
-from difflib import unified_diff
+from _collections_abc import Mapping
 
 from holdfast.core import refusals
 from holdfast.core.facts import HandIn
@@ -15,9 +14,9 @@ from holdfast.engine.world import LARGEST_ARTIFACT
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.project.workflow import Workflow
+from holdfast.surfaces import excerpt, inputs
 from holdfast.systems.seam.registry import texts
 
-_WIDE = 160
 SHORT, WHOLE, LONG = (12, 40), (400, 400), (2000, 2000)
 """How many lines of a file are shown, and of what is different in it: in a form, on a terminal, in a pager."""
 _ARTIFACTS = 8
@@ -50,7 +49,7 @@ def lines(
     files = _files(progress, handed)
     plan = texts(state.dialect).approved(state, path)[: room[1]]
     if not files:
-        return [*plan, ""] if plan else [NOTHING]
+        return [*plan, ""] if plan else inputs.lines(place, workflow, path, most, room) or [NOTHING]
     base = place.base(state.worktree)
     out: list[str] = []
     before = _past(progress, hashes)
@@ -69,7 +68,8 @@ def lines(
         last = before or _elsewhere(state, path, name)
         hashed = last.hashes.get(name, "") if last else ""
         old = approved.copy(place, workflow.ulid, hashed) if last else None
-        out += _new(last, hashed, now, content, old, room)
+        how = excerpt.Ways() if is_code else excerpt.ways(place, base, file)
+        out += _new(last, hashed, now, content, old, room, how)
     if len(files) > most:
         out.append(f"and {len(files) - most} more")
     return [*out, *plan, *_rules(handed), ""]
@@ -108,13 +108,13 @@ def _files(progress: Progress, whole: HandIn | None) -> dict[str, str]:
 
 
 def _sealed(file: str, hashed: str, path: str) -> bytes | None:
-    """How a file begins, if it still is the one that is decided about; None for what is no file."""
+    """The content of a file, if it still is the one that is decided about; None for what is no file."""
     if os.path.islink(file) or not os.path.lexists(file):
         return None
     content = read_regular(file, LARGEST_ARTIFACT)
     if content is None or digest(content) != hashed:
         raise refusals.changed_meanwhile(path)
-    return content[: approved.LARGEST + 1]
+    return content
 
 
 def _past(progress: Progress, hashes: Mapping[str, str]) -> Past | None:
@@ -137,46 +137,22 @@ def _elsewhere(state: State, path: str, name: str) -> Past | None:
 
 
 def _new(
-    before: Past | None, hashed: str, now: str, content: bytes | None, old: bytes | None, most: tuple[int, int]
+    before: Past | None,
+    hashed: str,
+    now: str,
+    content: bytes | None,
+    old: bytes | None,
+    room: tuple[int, int],
+    how: excerpt.Ways,
 ) -> list[str]:
     """What is different since it was decided about; how it begins, where it was not or was not kept."""
     if before and hashed == now:
         return [f"  the same as at the {before.word} of {before.at}"]
     if content is None:
         return ["  no file, or a link"]
-    if before and old is not None and len(content) <= approved.LARGEST:
-        return [f"  changed since the {before.word} of {before.at}:", *_difference(old, content, most[1])]
-    told = [f"  changed since the {before.word} of {before.at}; it begins:"] if before and hashed else []
-    return [*told, *_beginning(content, most[0])]
-
-
-def _text(content: bytes) -> list[str] | None:
-    """Its lines. What was read may end in the middle of a character."""
-    try:
-        return content.decode().splitlines()
-    except UnicodeDecodeError as odd:
-        return None if odd.start < len(content) - 3 else content[: odd.start].decode().splitlines()
-
-
-def _beginning(content: bytes, most: int) -> list[str]:
-    found = _text(content)
-    if found is None:
-        return [f"  {len(content)} bytes that are no text"]
-    shown = [f"  | {_narrow(line)}" for line in found[:most]]
-    return [*shown, *([f"  | … {len(found) - most} more lines"] if len(found) > most else [])]
-
-
-def _narrow(line: str) -> str:
-    return line if len(line) <= _WIDE else f"{line[:_WIDE]}…"
-
-
-def _difference(old: bytes, new: bytes, most: int) -> list[str]:
-    before, after = _text(old), _text(new)
-    if before is None or after is None:
-        return [f"  {len(old)} bytes before, {len(new)} now"]
-    return _cut([_narrow(line) for line in unified_diff(before, after, n=1, lineterm="")][2:], most)
-
-
-def _cut(found: Sequence[str], most: int) -> list[str]:
-    more = [f"  … {len(found) - most} more lines"] if len(found) > most else []
-    return [*(f"  {line}" for line in found[:most]), *more]
+    changed = f"  changed since the {before.word} of {before.at}" if before and hashed else ""
+    if old is not None and len(content) <= excerpt.COMPARED:
+        return [f"{changed}:", *excerpt.difference(old, content, room[1], how.whole)]
+    told = [f"{changed}; it begins:"] if changed else []
+    compare = [excerpt.compare(how)] if changed and how.whole else []
+    return [*told, *excerpt.beginning(content, room[0], how.whole), *compare]

@@ -99,11 +99,12 @@ class Project:
         says: str = "",
         meanwhile: Callable[[], object] = lambda: None,
         env: dict[str, str] | None = None,
+        cwd: Path | None = None,
     ) -> Answer:
         """A terminal of one's own; `says` is typed at the first prompt, after what happens meanwhile."""
         primary, secondary = forked.terminal()
         ends = (secondary, secondary, secondary)
-        process = forked.start(words, ends, cwd=self.root, env={**self.env, **(env or {})}, session=True)
+        process = forked.start(words, ends, cwd=cwd or self.root, env={**self.env, **(env or {})}, session=True)
         os.close(secondary)
         out = _converse(primary, says, meanwhile)
         os.close(primary)

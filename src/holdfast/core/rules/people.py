@@ -144,14 +144,13 @@ def _check_word(draft: Draft, command: cmd.Approve, step: Step, *, person: bool)
     policy = gates.policy(step)
     if policy == "human" or person:
         draft.require_person(f"approve {command.step}", gates.approving(step, command.step))
+    options = step.choice.options if step.choice else ()
+    free = step.choice is not None and not options
+    is_valid = is_name(command.variant) if free else command.variant in options if options else not command.variant
+    if not is_valid:
+        raise refusals.bad_variant(command.step, command.variant, options, free=free)
     if policy == "signed" and not draft.facts.signer:
         raise refusals.signature_needed(command.step)
-    options = step.choice.options if step.choice else ()
-    if step.choice and not options and is_name(command.variant):
-        return
-    if (step.choice and command.variant not in options) or (command.variant and not step.choice):
-        free = step.choice is not None and not options
-        raise refusals.bad_variant(command.step, command.variant, options, free=free)
 
 
 def _grant(draft: Draft, command: cmd.Approve) -> None:

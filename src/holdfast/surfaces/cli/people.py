@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.names import optional_text
 from holdfast.core.remedy import Blank
@@ -49,8 +50,8 @@ def approve(call: Call) -> None:
     if args.payload:
         _payload(call, workflow, path, modifications)
         return
-    _confirm(call, workflow, path)
     signature = _content(args.signature) if args.signature else b""
+    _confirm(call, workflow, path, modifications, signature)
     workflow.approve(path, args.variant, modifications, sign=args.sign, signature=signature, **call.how())
     call.changed(workflow, path)
 
@@ -76,23 +77,29 @@ def _content(file: str) -> bytes:
         raise NotFound("no_file", said, remedy="name the file ssh-keygen wrote") from None
 
 
-def _confirm(call: Call, workflow: Workflow, path: str) -> None:
-    """A person sees what their approval is given to, also where an agent could pass it on."""
-    if not call.is_person:
+def _confirm(call: Call, workflow: Workflow, path: str, modifications: dict[str, Any], signature: bytes) -> None:
+    """A person sees what their approval is given to, also where an agent could pass it on.
+
+    Nobody is asked about what would be refused, or has been done by a request with the same key.
+    """
+    if not call.is_person or (call.args.key or "") in workflow.state.keys:
         return
     workflow.require_decidable()
     if not approving.is_ready(workflow, path):
         return
-    shown = approving.hashes(workflow, path)
+    workflow.expect(call.args.revision or 0)
+    given = {"sign": call.args.sign, "signature": signature}
+    command = workflow.require_approvable(path, call.args.variant, modifications, **given)
+    shown, seen = approving.hashes(workflow, path), approving.seen(workflow, path)
     pager = [] if call.args.no_pager else paging.pager(os.environ)
     room = handed.LONG if pager or call.args.no_pager else handed.WHOLE
-    text = _picture(call, workflow, path, shown, room)
+    text = _picture(call, workflow, command, shown, room)
     if pager and paging.is_long(text):
         paging.show(text, pager)
-        text = ""
-    if not call.ask(text, f"Approve {path}?", default=call.args.yes):
+        text = "".join(f"  {escape(line)}\n" for line in approving.chosen(workflow, command))
+    if not call.ask(text, escape(approving.question(command)), default=call.args.yes):
         raise approving.declined(path)
-    if approving.hashes(workflow, path) != shown:
+    if approving.seen(workflow, path) != seen:
         raise refusals.changed_meanwhile(path)
 
 
@@ -130,8 +137,10 @@ def _goes_back(workflow: Workflow, path: str) -> bool:
     return any(gate.rejected == "revise" for gate in (step.approval, step.choice) if gate)
 
 
-def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str], room: tuple[int, int]) -> str:
-    state, style = workflow.state, call.style
+def _picture(
+    call: Call, workflow: Workflow, command: cmd.Approve, hashes: dict[str, str], room: tuple[int, int]
+) -> str:
+    state, style, path = workflow.state, call.style, command.step
     step, progress = state.plan.step(path), state.step(path)
     where = f"{path}, " if step.label != path else ""
     out = [f"{style.bold(escape(step.label))} {escape(f'({where}attempt {max(1, progress.attempt)})')}"]
@@ -144,4 +153,5 @@ def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str], 
     out += [f"  {escape(line)}" if line else "" for line in shown]
     out += [f"  {escape(line)}" for line in (*approving.checks(workflow, path), *approving.reviews(workflow, path))]
     out += [f"  ↳ {escape(said[:300])}" for said in progress.feedback[-3:]]
+    out += [f"  {escape(line)}" for line in approving.chosen(workflow, command)]
     return "\n".join(out) + "\n"

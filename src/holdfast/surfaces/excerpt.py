@@ -1,0 +1,86 @@
+"""How a file begins and what is different in it, as much as a person is shown at once, and how they see the rest."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Sequence
+from difflib import unified_diff
+
+from holdfast.core.remedy import quoted
+from holdfast.core.value import Value
+from holdfast.machine.place import Place
+
+_WIDE = 160
+_READ = 256 << 10
+"""How many bytes of a file are looked at for its beginning."""
+COMPARED = 256 << 10
+"""How large a file may be that is compared line by line, which takes long where lines are many and alike."""
+
+
+class Ways(Value):
+    """The commands that show all of a file, and what is different in it since git has it; empty without such."""
+
+    whole: str = ""
+    changes: str = ""
+
+
+def ways(place: Place, base: str, file: str) -> Ways:
+    """As they can be typed where this process is."""
+    here = os.path.realpath(os.curdir) == os.path.realpath(base)
+    named = f"./{file}" if file.startswith(("-", "+")) else file  # less would take it for an option or a command
+    whole = f"less {quoted(named if here else os.path.join(base, file))}"
+    git = "git" if here else f"git -C {quoted(base)}"
+    changes = f"{git} diff HEAD -- {quoted(file)}, {git} log -p -- {quoted(file)}" if place.repository else ""
+    return Ways(whole, changes)
+
+
+def compare(how: Ways) -> str:
+    """The sentence for a file of which the earlier content was not kept, or that is too large now."""
+    return f"  its differences cannot be shown here; to compare: {', '.join(filter(None, (how.changes, how.whole)))}"
+
+
+def beginning(content: bytes, most: int, whole: str) -> list[str]:
+    found = _text(content[:_READ])
+    if found is None:
+        return [f"  {len(content)} bytes that are no text"]
+    count = content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
+    if len(content) > _READ and len(found) > 1:
+        found = found[:-1]  # its end was not read
+    shown = [line.removesuffix("\r") for line in found[:most]]
+    more = f"  | … {count - len(shown)} more line{'s' if count - len(shown) > 1 else ''}" if count > len(shown) else ""
+    is_cut = any(len(line) > _WIDE for line in shown)
+    return [*(f"  | {_narrow(line)}" for line in shown), *_rest(more, whole, is_cut=is_cut)]
+
+
+def difference(old: bytes, new: bytes, most: int, whole: str) -> list[str]:
+    before, after = _text(old), _text(new)
+    if before is None or after is None:
+        return [f"  {len(old)} bytes before, {len(new)} now"]
+    found = [*unified_diff(before, after, n=1, lineterm="")][2:]
+    if not found:
+        return ["  only the line end of its last line is different"]
+    is_cut = any(len(line) > _WIDE for line in found[:most])
+    more = f"  … {len(found) - most} more lines" if len(found) > most else ""
+    return [*(f"  {_narrow(line)}" for line in found[:most]), *_rest(more, whole, is_cut=is_cut)]
+
+
+def _rest(more: str, whole: str, *, is_cut: bool) -> Sequence[str]:
+    """What was left out, and the command that shows it."""
+    if more:
+        return [f"{more}: {whole}" if whole else more]
+    return [f"  … long lines are cut: {whole}"] if is_cut and whole else []
+
+
+def _text(content: bytes) -> list[str] | None:
+    """Its lines. What was read may end in the middle of a character."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as odd:
+        if odd.start < len(content) - 3:
+            return None
+        text = content[: odd.start].decode()
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _narrow(line: str) -> str:
+    return line if len(line) <= _WIDE else f"{line[:_WIDE]}…"
