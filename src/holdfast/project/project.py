@@ -216,6 +216,8 @@ class Project:
 
     def _known(self, word: str) -> Workflow:
         entry = self._named(word) if word else self._only()
+        if entry.active:
+            self._tell_where(entry)
         state = self.turn.look(entry.ulid) if entry.active else self._ended(entry)
         return Workflow(self.wired, self._dated(state), self.turn)
 
@@ -368,17 +370,20 @@ class Project:
             about = ""
         return self.wired.scope(about)
 
+    def _tell_where(self, entry: Entry) -> None:
+        """Says that a workflow is of another worktree: paths are read, and work is judged, there."""
+        place = self.wired.place
+        if entry.worktree != place.key() and place.made_for not in (entry.id, entry.ulid):
+            self._tell_once(f"{entry.id} is of another worktree: this acts in {place.base(entry.worktree)}")
+
     def _tell_once(self, said: str) -> None:
         if said not in self.wired.changes:
             self.wired.changes.append(said)
 
     def _only(self) -> Entry:
-        candidates, place = self.wired.candidates(), self.wired.place
+        candidates = self.wired.candidates()
         if len(candidates) == 1:
-            (only,) = candidates
-            if only.worktree != place.key() and place.made_for not in (only.id, only.ulid):
-                self._tell_once(f"{only.id} is of another worktree: this acts in {place.base(only.worktree)}")
-            return only
+            return candidates[0]
         if candidates:
             for entry in candidates:
                 self.wired.store.load(entry.ulid)  # one that cannot be read may be the one that is meant

@@ -77,10 +77,12 @@ def test_the_way_by_the_settings_says_that_a_person_has_to_trust_them(bench):
 def test_a_command_in_another_worktree_says_first_where_it_acts(started, tmp_path):
     other = tmp_path / "other"
     started.git("worktree", "add", "-q", "-b", "side", str(other))
+    id = json.loads(started.agent("next", "--json").out)["workflow_id"]
     said = f"is of another worktree: this acts in {started.root}"
     for words in (("status",), ("next",), ("note", "hello")):
         assert started.ok(*words, cwd=other).out.splitlines()[0].endswith(said), words
         assert said not in started.ok(*words).out
+        assert started.ok(*words, "-w", id, cwd=other).out.splitlines()[0].endswith(said), words
     refused = started.agent("done", cwd=other)
     assert said in refused.err
     assert said in json.loads(started.agent("next", "--json", cwd=other).out)["notice"][0]

@@ -115,8 +115,8 @@ def _findings(wired: Wired, state: State) -> Iterator[tuple[HoldfastError, str]]
         yield wrong, journal_copy.name(state.id)
     from holdfast.systems.gated.delivery import clones
 
-    if not words.is_deleted(state) and (said := clones.left(wired, state)):
-        yield Conflict("branch_not_pushed", said, remedy=remedies.go_on(workflow=state.ulid)), ""
+    if not words.is_deleted(state) and (apart := clones.apart(wired, state)):
+        yield apart, ""
 
 
 def _leftovers(wired: Wired) -> Iterator[HoldfastError]:

@@ -10,10 +10,10 @@ import os
 
 from holdfast import git
 from holdfast.core import lifecycle, remedies
-from holdfast.core.remedy import Remedy, shell, told, typed
+from holdfast.core.remedy import shell, told
 from holdfast.core.state import State
 from holdfast.engine.ports import AHEAD, FORKED, Standing
-from holdfast.errors import HoldfastError, Refused, Trouble
+from holdfast.errors import Conflict, HoldfastError, Refused, Trouble
 from holdfast.git import bringing, remotes
 from holdfast.git.remotes import Position
 from holdfast.systems.gated import journal_copy, words, workspace
@@ -74,25 +74,34 @@ def outrun(wired: Wired, state: State) -> HoldfastError | None:
 
 
 def left(wired: Wired, state: State) -> str:
-    """What the remote does not have, or has beside it, as it was last heard of; empty when all is well."""
+    """The same in a sentence; empty when all is well."""
+    wrong = apart(wired, state)
+    return f"{wrong.message} ({told(wrong.remedies, wired.scope(state.ulid))})" if wrong else ""
+
+
+def apart(wired: Wired, state: State) -> HoldfastError | None:
+    """What the remote does not have, or has beside it, as it was last heard of."""
     repository = _shared(wired, state)
     try:
         now = remotes.position(repository, str(state.branch)) if repository else None
     except HoldfastError as error:
-        return f"git cannot tell what the remote has of {state.branch}: {error.message}"
+        error.message = f"git cannot tell what the remote has of {state.branch}: {error.message}"
+        return error
     if repository is None or now is None:
-        return ""
-    if not now.theirs and any(step.status == lifecycle.DONE for step in state.progress.values()):
-        push = told((shell("git", "push", "-u", now.remote, state.branch or ""),), wired.scope(state.ulid))
-        return f"{state.branch} is not on {now.remote} yet, so no other clone has what was approved ({push})"
-    if not now.theirs or not (now.ahead or now.behind):
-        return ""
+        return None
     if now.behind:
-        refusal = _gone_on(wired, state, repository, now)
-        return f"{refusal.message} ({told(refusal.remedies, wired.scope(state.ulid))})"
+        return _gone_on(wired, state, repository, now)
+    facts = {"branch": state.branch, "remote": now.remote, "ahead": now.ahead}
+    if not now.theirs and any(step.status == lifecycle.DONE for step in state.progress.values()):
+        said = f"{state.branch} is not on {now.remote} yet, so no other clone has what was approved"
+        push = shell("git", "push", "-u", now.remote, state.branch or "")
+        return Conflict("branch_not_pushed", said, remedy=push, facts=facts)
+    if not now.theirs or not now.ahead:
+        return None
     many = "1 commit" if now.ahead == 1 else f"{now.ahead} commits"
-    again = _typed(wired, state, remedies.go_on(workflow=state.ulid))
-    return f"{many} of {state.branch} not pushed to {now.remote} yet ({again} tries again)"
+    said = f"{many} of {state.branch} not pushed to {now.remote} yet"
+    again = remedies.go_on(workflow=state.ulid, text="to try again")
+    return Conflict("branch_not_pushed", said, remedy=again, facts=facts)
 
 
 def join(wired: Wired, state: State, take: str) -> tuple[str, ...]:
@@ -190,7 +199,3 @@ def _together(state: State, now: Position, files: tuple[str, ...], take: str) ->
         remedies.recover(state.id, take=take, text="then"),
     )
     return Refused("merge_conflict", said, remedy=ways, facts={"files": list(files[:50]), "branch": state.branch})
-
-
-def _typed(wired: Wired, state: State, remedy: Remedy) -> str:
-    return typed(remedy, wired.scope(state.ulid))
