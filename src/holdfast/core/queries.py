@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, limits, moment, remedies, renewals
+from holdfast.core import gates, lifecycle, limits, moment, remedies
 from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
@@ -92,7 +92,7 @@ def left(state: State, facts: Facts) -> list[gates.Unmet]:
     if half:
         said = "finalize was interrupted, and its result is not published and committed completely"
     publish = gates.Unmet("finalize", "", said, (remedies.finalize(workflow=state.ulid),))
-    return [absent_because(state, path, facts) for path in lapsed] or renewals.untested(state, facts) or [publish]
+    return [absent_because(state, path, facts) for path in lapsed] or untested(state, facts) or [publish]
 
 
 def current(state: State) -> str | None:
@@ -207,7 +207,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status in lifecycle.FINISHED:
         people = gates.people_unmet(state, path, facts) if progress.status == lifecycle.DONE else []
         renewed = [one for one in people if one.kind != "review"]
-        return renewals.outdated(state, path, facts) + renewed if renewed else []
+        return outdated(state, path, facts) + renewed if renewed else []
     found = unmet_work(state, path, facts)
     if not found and progress.status == lifecycle.ACTIVE:
         fix = remedies.FIX if gates.to_change(step, progress, facts) else ""
@@ -251,7 +251,7 @@ def lapsed(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     """What does not hold any more of the steps before and below this one; of all, where the workflow ends with it."""
     relied_on, ends = state.plan.closure(path).union(state.plan.below(path)), is_last(state, path)
     found = [one for one in gates.lapsed(state, state.plan.paths if ends else relied_on, facts) if one != path]
-    return [absent_because(state, one, facts) for one in found] or (renewals.untested(state, facts) if ends else [])
+    return [absent_because(state, one, facts) for one in found] or (untested(state, facts) if ends else [])
 
 
 def is_last(state: State, path: str) -> bool:
@@ -284,6 +284,41 @@ def onward(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
     return found[0].remedies if found else bare(state, path, facts, (remedies.done(path),))
 
 
+def outdated(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
+    """What finished work lacks before it can be approved again: files that were deleted, and checks of code that
+    did not run on it as it is now.
+
+    Once a later step with code has begun, the checks are that step's.
+    """
+    whole = facts.hand_ins.get(path)
+    if whole and whole.deleted:
+        return [gates.deleted(whole, file) for file in whole.deleted]
+    step, progress = state.plan.step(path), state.step(path)
+    after = state.plan.children("")[state.plan.children("").index(path) + 1 :] if step.code else ()
+    if not step.code or any(state.plan.step(p).code and state.step(p).status != lifecycle.PENDING for p in after):
+        return []
+    lacking = ((one.name, gates.check_verdict(one, progress, facts)) for one in step.checks)
+    said = {"failed": "failed", "stale": "passed before the work changed"}
+    return [
+        gates.Unmet("check", name, f"the check {name!r} {said[verdict]}", (remedies.check(name, step=path),))
+        for name, verdict in lacking
+        if verdict in said
+    ]
+
+
+def untested(state: State, facts: Facts) -> list[gates.Unmet]:
+    """The checks of finished code that did not run on it as it is now, as after a merge: no workflow ends on these."""
+    done = (path for path in state.plan.children("") if state.step(path).status == lifecycle.DONE)
+    found = ((path, one) for path in done for one in outdated(state, path, facts))
+    return [one.replace(message=one.message.replace(f"{one.name!r}", f"{one.name!r} of {path}")) for path, one in found]
+
+
+def rerunning(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
+    """What comes before a person is asked about finished work again; nothing where all of it holds."""
+    found = outdated(state, path, facts)
+    return found[0].remedies if found else ()
+
+
 def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
     """Why a prerequisite does not hold, and the command that leads on."""
     step, progress = state.plan.step(needed), state.step(needed)
@@ -291,7 +326,7 @@ def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
         return gates.Unmet("requires", needed, f"{needed} is not done", onward(state, needed, facts))
     if gates.policy(step) and gates.grant_verdict(state, needed, facts) != "valid":
         said = "is needed" if progress.grant is None else gates.lapsed_because(state, needed, facts)
-        own = renewals.rerunning(state, needed, facts) or remedies.person(needed, gates.renewing(state, needed, facts))
+        own = rerunning(state, needed, facts) or remedies.person(needed, gates.renewing(state, needed, facts))
         return gates.Unmet("approval", needed, f"the approval of {needed} {said}", own)
     message = f"the checks of {needed} are only claimed by the document it was adopted from"
     return gates.Unmet("check", needed, message, (*reopening(state, needed), remedies.confirm()))

@@ -155,7 +155,7 @@ def test_an_empty_name_is_no_host(room, command):
     room.write(".codex/config.toml", "")
     before = tree(room.root)
     words = (command, "", "--dry-run", "--json")
-    assert room.holdfast(*words, code=2)["error"]["code"] == "bad_host"
+    assert room.holdfast(*words, code=2)["error"]["code"] == "bad_usage"
     assert tree(room.root) == before
 
 

@@ -249,7 +249,7 @@ def test_a_blank_line_is_no_work(house):
     house.started()
     file = paths(HOME, FIRST)[0]
     house.write(file, house.read(file).replace("\n", "\n\n") + "\n \n")
-    assert "is as copied" in house.refused("done", FIRST)["message"]
+    assert "has not been changed yet" in house.refused("done", FIRST)["message"]
     house.make(FIRST)
     house.ok("done", FIRST)
     house.opinion(FIRST, 1, "Numbers, please")

@@ -73,7 +73,7 @@ def test_a_gate_that_a_document_leaves_out_comes_from_the_definition_and_is_told
     path, document = given_up(bench, dialect)
     put(path, without_the_gate(dialect, document))
     answer = bench.ok("begin", "write")
-    assert "put back" in answer.out
+    assert "restored" in answer.out
     work = bench.open().workflow()
     assert [(one, work.state.step(one).status) for one in work.state.plan.paths] == [
         ("write", "active"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, queries, refusals, remedies, renewals
+from holdfast.core import gates, lifecycle, queries, refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
 from holdfast.core.names import is_name, optional_text
@@ -113,7 +113,7 @@ def _renew(draft: Draft, command: cmd.Approve, step: Step) -> None:
     claimed = gates.grant_verdict(draft.state, command.step, draft.facts) == "claimed"
     _check_word(draft, command, step, person=claimed)
     whole = draft.facts.hand_ins.get(command.step)
-    if outdated := renewals.outdated(draft.state, command.step, draft.facts):
+    if outdated := queries.outdated(draft.state, command.step, draft.facts):
         raise refusals.gate_unmet(command.step, outdated)
     if whole and whole.lacking and not claimed:
         again = queries.reopening(draft.state, command.step)

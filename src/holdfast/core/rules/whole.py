@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, limits, moment, queries, refusals, remedies, renewals
+from holdfast.core import gates, lifecycle, limits, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text, optional_text
 from holdfast.core.plan import ancestors
@@ -104,7 +104,7 @@ def reset(draft: Draft, command: cmd.Reset) -> None:
 def finalize(draft: Draft, command: cmd.Finalize) -> None:
     state = draft.state
     if state.finalized:
-        untested = renewals.untested(state, draft.facts) if queries.is_half_finalized(state) else []
+        untested = queries.untested(state, draft.facts) if queries.is_half_finalized(state) else []
         if untested and not command.elsewhere:
             raise refusals.gate_unmet(untested[0].remedies[0].arguments["step"], untested)
         if command.branch and command.branch != state.branch:  # it was handed over where nobody sees it
