@@ -407,7 +407,7 @@ def test_a_session_that_must_catch_up_is_told_so_first_until_it_has():
 def test_the_next_command_can_be_typed_as_it_stands():
     play = building()
     assert told(play).endswith("\n\nNext command: holdfast check tests --passed-or-failed -w release-1")
-    play.do(Cancel("enough"), by=PERSON)
+    play.do(Cancel("enough"))
     assert told(play).endswith("\n\nNext command: if it is to continue after all: holdfast resume -w release-1")
 
 

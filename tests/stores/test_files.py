@@ -17,6 +17,7 @@ from holdfast.core.apply import replay
 from holdfast.core.commands import Cancel, Note
 from holdfast.engine import codec
 from holdfast.errors import Broken, Conflict, NotFound, OutcomeUnknown, Refused
+from holdfast.files import system
 from holdfast.plain.digest import digest
 from holdfast.stores import opened
 from holdfast.stores.files import FilesStore
@@ -312,7 +313,7 @@ def test_two_processes_may_settle_the_same_dead_one(home):
 
 
 def test_after_a_failed_sync_the_outcome_is_open_and_the_next_process_knows(home, monkeypatch):
-    """The disk itself fails here: what `fdatasync` says is what the test decides."""
+    """The disk itself fails here: what the sync says is what the test decides."""
     store = FilesStore(home)
     name = create(store)
 
@@ -320,7 +321,7 @@ def test_after_a_failed_sync_the_outcome_is_open_and_the_next_process_knows(home
         raise OSError(5, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fdatasync", broken)
+        patch.setattr(system.here, "flush", broken)
         with pytest.raises(OutcomeUnknown, match="may or may not"):
             store.commit(name, change(Cancel()))
     other = FilesStore(home)
@@ -355,13 +356,13 @@ def test_a_writer_reads_what_is_not_durable_yet_and_makes_it_so_with_its_own_lin
     name = create(store)
     other.load(name)
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fdatasync", lambda fd: (_ for _ in ()).throw(OSError(5, "Input/output error")))
+        patch.setattr(system.here, "flush", lambda fd: (_ for _ in ()).throw(OSError(5, "Input/output error")))
         with pytest.raises(OutcomeUnknown):
             store.commit(name, change(Note("first")))
         assert other.newest(name).revision == 2
         with pytest.raises(OutcomeUnknown):
             other.load(name)
-    monkeypatch.setattr(os, "fdatasync", synced.append)
+    monkeypatch.setattr(system.here, "flush", synced.append)
     third = FilesStore(home)
     assert third.newest(name).revision == 2
     assert synced == []

@@ -85,7 +85,9 @@ def take(wired: Wired, found: Found) -> State | None:
     if not goes_on(wired, state, found):
         message = f"{found.path} is a document of {state.id}, which has ended"
         facts = {"workflow": state.id, "ulid": state.ulid, "path": found.path}
-        raise Conflict("already_ended", message, remedy=remedies.resume(workflow=state.ulid), facts=facts)
+        resume = remedies.resume(workflow=state.ulid)
+        way = remedies.person("this", resume) if queries.is_by_person(state.cancelled) else (resume,)
+        raise Conflict("already_ended", message, remedy=way, facts=facts)
     path = found.dialect.document.path(state.replace(cancelled=None, finished_at=""))
     if path != found.path and wired.documents.read(state, path) is None:
         durable_write(wired.documents.full(state, path), found.data, mode=found.dialect.mode)
