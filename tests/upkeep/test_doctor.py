@@ -299,7 +299,7 @@ def test_a_workflow_whose_worktree_is_gone_is_named(repository, tmp_path):
     assert f"git worktree add {second} other" in finding.remedy
     repository.git("worktree", "prune")
     repository.git("worktree", "add", "-q", str(second), "other")
-    assert not [one for one in examine(repository.open()) if one.code == "worktree_gone"]
+    assert not [one for one in examine(repository.open()).findings if one.code == "worktree_gone"]
 
 
 def test_documents_without_a_journal_are_offered_for_adoption(site):
