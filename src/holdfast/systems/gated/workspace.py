@@ -68,12 +68,20 @@ def reviewed(wired: Wired, state: State, phase: str, said: str = "") -> tuple[st
 
 
 def require_review(wired: Wired, state: State) -> None:
-    """Refuses an approval of a phase whose review file does not say any more what was read of it."""
+    """Refuses an approval of a phase whose review file does not say any more what was read of it.
+
+    Where neither the folder nor HEAD has the file, what was read of it is in the journal alone.
+    """
+    base = wired.place.base(state.worktree)
+    repository = git.find(base)
     for phase in state.plan.children(""):
         step = state.step(phase)
         if step.status != lifecycle.WAITING or not step.reviewed or not step.verdicts:
             continue
         path = words.review_file(state, phase)
+        full = os.path.join(base, path)
+        if not os.path.lexists(full) and (repository is None or git.head_blob(repository, full) is None):
+            continue
         try:
             decision, _ = reviewed(wired, state, phase)
         except HoldfastError as wrong:
