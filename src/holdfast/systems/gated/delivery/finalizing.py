@@ -99,14 +99,16 @@ def _require_same_documents(wired: Wired, repository: git.Repository, state: Sta
     changed: list[str] = []
     for phase in state.plan.children("") if state.finalized else ():
         whole, known = hand_in.hand_in(wired, state, phase), state.step(phase).artifacts
-        parts = whole.parts if whole and known else {}
-        was = {name: one.hash for name, one in known.items() if parts and name != hand_in.CODE}
-        now = {name: one[1] for name, one in parts.items() if name != hand_in.CODE}
-        paths = {**{name: one.path for name, one in known.items()}, **{name: one[0] for name, one in parts.items()}}
-        changed += [paths[name] for name in sorted({*was, *now}) if was.get(name) != now.get(name)]
+        if whole is None or not known:
+            continue
+        was = {one.path: one.hash for name, one in known.items() if name != hand_in.CODE}
+        now = {path: hashed for name, (path, hashed, _) in whole.parts.items() if name != hand_in.CODE}
+        changed += [path for path in sorted({*was, *now}) if was.get(path) != now.get(path)]
     if not changed:
         return
-    new = [path for path in changed if not git_changes.has_path(repository, then, path)]
+    base = wired.place.base(state.worktree)
+    inside = {path: git.inside(repository, os.path.join(base, path)) or path for path in changed}
+    new = [path for path in changed if not git_changes.has_path(repository, then, inside[path])]
     back = [path for path in changed if path not in new]
     ways = (
         *((shell("git", "restore", f"--source={then[:12]}", "--", *back),) if back else ()),
