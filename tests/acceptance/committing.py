@@ -29,8 +29,8 @@ if test $number = "$END_AT"; then
     case $END_BY in
     within) exec {_KILLED};;
     within-both) {_KILLED}; kill -9 $PPID; exit 1;;
-    *before) kill -${{END_BY%-*}} -- -$PPID; test $END_BY = 9-before && exit 1; sleep 0.1; exec {GIT} "$@";;
-    *after) {GIT} "$@"; code=$?; kill -${{END_BY%-*}} -- -$PPID; sleep 0.1; exit $code;;
+    *before) kill -${{END_BY%-*}} -$PPID; test $END_BY = 9-before && exit 1; sleep 0.1; exec {GIT} "$@";;
+    *after) {GIT} "$@"; code=$?; kill -${{END_BY%-*}} -$PPID; sleep 0.1; exit $code;;
     *outlived) kill -9 $PPID; exec {GIT} "$@";;
     esac
 fi
@@ -194,7 +194,11 @@ class Ended:
         self._folder = folder
         self.prepared = PATHS[name](folder / "base")
         self._root = self.prepared.bench.root
-        self._kept = shutil.copytree(self._root, folder / "kept", symlinks=True)
+        self._kept = [
+            (made, shutil.copytree(made, folder / f"kept-{made.name}", symlinks=True))
+            for made in (self._root, self._root.with_name("remote.git"))
+            if made.exists()
+        ]
         os.mkfifo(folder / "running")
         (folder / "bin").mkdir()
         (folder / "bin/git").write_text(WRAPPER)
@@ -205,8 +209,11 @@ class Ended:
         self.calls = (folder / "calls").read_text().splitlines()
 
     def fresh(self) -> Path:
-        shutil.rmtree(self._root)
-        return shutil.copytree(self._kept, self._root, symlinks=True)
+        """The project as it was prepared, and its remote, to which the command may have pushed."""
+        for made, kept in self._kept:
+            shutil.rmtree(made)
+            shutil.copytree(kept, made, symlinks=True)
+        return self._root
 
     def run(self, root: Path, at: int, by: str, **more: str) -> subprocess.CompletedProcess[str]:
         """Comes back when the command has ended, and so has a git that outlived it."""
