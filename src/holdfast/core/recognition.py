@@ -13,10 +13,13 @@ from holdfast.core.state import DOCUMENT, RELAYED, Grant, Progress
 from holdfast.plain.digest import keyed
 from holdfast.plain.plainjson import compact
 
-TERMINAL, ELICITATION, SIGNATURE, FORGE = "terminal", "elicitation", "signature", "forge"
+TERMINAL, ELICITATION, PAGE, SIGNATURE, FORGE = "terminal", "elicitation", "page", "signature", "forge"
+HERE = (TERMINAL, ELICITATION, PAGE)
+"""What only the clone can recognise in which it was given."""
 _WORDS = {
     TERMINAL: "at a terminal",
     ELICITATION: "in a form of the agent's host",
+    PAGE: "on the page of holdfast web",
     SIGNATURE: "with a signature",
     FORGE: "on the forge",
 }
@@ -73,9 +76,9 @@ def claim(ulid: str, step: str, grant: Grant, facts: Facts) -> str:
     if grant.how == RELAYED:
         return f"only claimed: {grant.by} is said to have passed it on"
     where = f" {'at' if grant.how == FORGE else 'on'} {grant.where}" if grant.where else ""
-    why = "; it counts only in the folder where it was given" if grant.how in (TERMINAL, ELICITATION) else ""
+    why = "; it counts only in the folder where it was given" if grant.how in HERE else ""
     if _is_own(ulid, step, grant, facts):
-        why = "; this gate asks for a signature" if grant.how in (TERMINAL, ELICITATION) else ""
+        why = "; this gate asks for a signature" if grant.how in HERE else ""
     elif grant.where == facts.here:
         why = "; Holdfast did not record it here for this user: it may be forged"
     return f"only claimed: {grant.by} is said to have given it {_WORDS.get(grant.how, grant.how[:40])}{where}{why}"

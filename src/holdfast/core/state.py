@@ -134,7 +134,8 @@ class Grant(Value):
     at: str
     by: str
     how: str
-    """How the person was recognised: `terminal`, `elicitation`, `signature`, `forge`; else `relayed` or `document`."""
+    """How the person was recognised: `terminal`, `elicitation`, `page`, `signature`, `forge`; else `relayed` or
+    `document`."""
     attempt: int
     hashes: Mapping[str, str] = {}
     variant: str = ""

@@ -209,9 +209,9 @@ def _approvals(place: Place, settings: Settings) -> Approvals:
 
     person = ""
     if actor.kind == "human":
-        from holdfast.core.recognition import ELICITATION, TERMINAL
+        from holdfast.core.recognition import ELICITATION, PAGE, TERMINAL
 
-        person = ELICITATION if actor.surface == "mcp" else TERMINAL
+        person = {"mcp": ELICITATION, "web": PAGE}.get(actor.surface, TERMINAL)
     wait = settings.lock_wait
 
     def signers() -> str:

@@ -2,19 +2,100 @@
 
 from __future__ import annotations
 
-from _collections_abc import Iterator, Sequence
+from _collections_abc import Iterator, Mapping, Sequence
 
 from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, provenance, queries, remedies
-from holdfast.core.value import Any
+from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError
+from holdfast.machine.place import Place
 from holdfast.plain.plainjson import compact
 from holdfast.project.workflow import Workflow
+from holdfast.surfaces import handed
+from holdfast.surfaces.excerpt import Room
 
 LONGEST = 300
 """How much of a text is shown with the question."""
 MOST_CHECKS = 30
 _IN_QUESTION = 60
+
+
+class Check(Value):
+    """How a check went, in a sentence: whether it passed for what is there now, and the end of what it printed."""
+
+    said: str
+    is_good: bool
+    output: str = ""
+
+
+class View(Value):
+    """What a person is shown before they decide about a step. Every surface draws this value, and nothing beside it.
+
+    It holds no time that passes: the same work gives the same value.
+    """
+
+    version: int
+    workflow: str
+    id: str
+    title: str
+    step: str
+    label: str
+    attempt: int
+    escalated: str
+    about: tuple[str, ...]
+    handed: handed.Handed
+    checks: tuple[Check, ...]
+    proof: tuple[str, ...]
+    reviews: tuple[str, ...]
+    feedback: tuple[str, ...]
+    options: tuple[str, ...]
+    """The variants to choose from."""
+    asks_variant: bool
+    after: str
+    """The step that follows."""
+
+    def digest(self) -> str:
+        """The SHA-256 of what was shown: an approval that says it can be compared with what there was to see."""
+        from hashlib import sha256
+
+        return sha256(compact(_plain(self)).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def tested(self) -> list[str]:
+        """The sentences about checks and proof, as lines of text."""
+        return [*(one.said for one in self.checks), *self.proof]
+
+
+def view(place: Place, workflow: Workflow, path: str, hashed: Mapping[str, str], *, most: int, room: Room) -> View:
+    """What there is to decide about, if its artifacts are these; of at most so many files, and so much of each."""
+    state, brief = workflow.state, workflow.briefing()
+    step, progress = state.plan.step(path), state.step(path)
+    found, proof = checks(workflow, path)
+    after = queries.next_step(state, path)
+    return View(
+        version=1,
+        workflow=workflow.ulid,
+        id=workflow.id,
+        title=brief.title,
+        step=path,
+        label=step.label,
+        attempt=max(progress.attempt, 1),
+        escalated=progress.reason if progress.status == lifecycle.ESCALATED else "",
+        about=tuple(about(workflow, path)),
+        handed=handed.shown(place, workflow, path, hashed, most, room=room),
+        checks=tuple(found),
+        proof=tuple(proof),
+        reviews=tuple(reviews(workflow, path)),
+        feedback=tuple(said[:LONGEST] for said in progress.feedback[-3:]),
+        options=step.choice.options if step.choice else (),
+        asks_variant=step.choice is not None,
+        after=state.plan.step(after).label if after else "",
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Value):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
 def is_ready(workflow: Workflow, path: str) -> bool:
@@ -58,7 +139,7 @@ def about(workflow: Workflow, path: str) -> list[str]:
     return [f"{label}: {text[:LONGEST]}" for label, text in told if text]
 
 
-def checks(workflow: Workflow, path: str) -> list[str]:
+def checks(workflow: Workflow, path: str) -> tuple[list[Check], list[str]]:
     """How the checks of the step went, and what else is to be known of how the work was proved.
 
     Where a step hands in nothing of its own, those of the steps that it builds on too.
@@ -66,22 +147,20 @@ def checks(workflow: Workflow, path: str) -> list[str]:
     told = [*([] if hashes(workflow, path) else workflow.briefing().before(path)), path]
     found = [one for step in told for one in _checks_of(workflow, step, "" if step == path else f" of {step}")]
     # what did not pass is never among those that are only counted
-    shown = found if len(found) <= MOST_CHECKS else sorted(found, key=lambda one: one[0])[:MOST_CHECKS]
-    out = [said for _, said in shown]
-    out += [f"and {len(found) - len(shown)} more checks"] if len(found) > len(shown) else []
+    shown = found if len(found) <= MOST_CHECKS else sorted(found, key=lambda one: one.is_good)[:MOST_CHECKS]
+    more = [f"and {len(found) - len(shown)} more checks"] if len(found) > len(shown) else []
     others = tuple(f"{one}: " for one in workflow.state.plan.paths if one not in told)
     proof = [said for said in workflow.briefing().proof if not said.startswith(others)]
-    return [*out, *(f"proof: {said}" for said in proof)]
+    return shown, [*more, *(f"proof: {said}" for said in proof)]
 
 
-def _checks_of(workflow: Workflow, path: str, whose: str) -> Iterator[tuple[bool, str]]:
-    """Whether each check of a step passed for what is there now, and what is said of it."""
+def _checks_of(workflow: Workflow, path: str, whose: str) -> Iterator[Check]:
     progress, facts = workflow.state.step(path), workflow.facts()
     for name, one in progress.evidence.items():
         is_old = one.passed and gates.is_stale(one, progress, facts)
         word = gates.stale_because(one, progress) if is_old else "passed" if one.passed else "failed"
         said = f"check {name}{whose} {word} ({provenance.how(one) or one.run_by}, {one.at})"
-        yield one.passed and not is_old and not one.claimed, said
+        yield Check(said, one.passed and not is_old and not one.claimed, one.tail)
 
 
 def chosen(workflow: Workflow, command: cmd.Approve) -> list[str]:

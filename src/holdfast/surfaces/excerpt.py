@@ -10,11 +10,27 @@ from holdfast.core.remedy import quoted
 from holdfast.core.value import Value
 from holdfast.machine.place import Place
 
-_WIDE = 160
+NARROW = 160
+"""How many characters of a line a terminal or a form shows."""
 _READ = 256 << 10
 """How many bytes of a file are looked at for its beginning."""
 COMPARED = 256 << 10
 """How large a file may be that is compared line by line, which takes long where lines are many and alike."""
+
+
+class Excerpt(Value):
+    """Lines of a file, or of what is different in it, and whether they are all there is."""
+
+    lines: tuple[str, ...]
+    is_whole: bool = False
+
+
+class Room(Value):
+    """How many lines of a file are shown, how many of what is different in it, and how much of a line."""
+
+    first: int
+    changed: int
+    wide: int = NARROW
 
 
 class Ways(Value):
@@ -39,29 +55,31 @@ def compare(how: Ways) -> str:
     return f"  its differences cannot be shown here; to compare: {', '.join(filter(None, (how.changes, how.whole)))}"
 
 
-def beginning(content: bytes, most: int, whole: str) -> list[str]:
+def beginning(content: bytes, most: int, whole: str, wide: int = NARROW) -> Excerpt:
     found = _text(content[:_READ])
     if found is None:
-        return [f"  {len(content)} bytes that are no text"]
+        return Excerpt((f"  {len(content)} bytes that are no text",))
     count = content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
     if len(content) > _READ and len(found) > 1:
         found = found[:-1]  # its end was not read
     shown = [line.removesuffix("\r") for line in found[:most]]
     more = f"  | … {count - len(shown)} more line{'s' if count - len(shown) > 1 else ''}" if count > len(shown) else ""
-    is_cut = any(len(line) > _WIDE for line in shown)
-    return [*(f"  | {_narrow(line)}" for line in shown), *_rest(more, whole, is_cut=is_cut)]
+    is_cut = any(len(line) > wide for line in shown)
+    out = [*(f"  | {_narrow(line, wide)}" for line in shown), *_rest(more, whole, is_cut=is_cut)]
+    return Excerpt(tuple(out), is_whole=not (more or is_cut or len(content) > _READ))
 
 
-def difference(old: bytes, new: bytes, most: int, whole: str) -> list[str]:
+def difference(old: bytes, new: bytes, most: int, whole: str, wide: int = NARROW) -> Excerpt:
     before, after = _text(old), _text(new)
     if before is None or after is None:
-        return [f"  {len(old)} bytes before, {len(new)} now"]
+        return Excerpt((f"  {len(old)} bytes before, {len(new)} now",))
     found = [*unified_diff(before, after, n=1, lineterm="")][2:]
     if not found:
-        return ["  only the line end of its last line is different"]
-    is_cut = any(len(line) > _WIDE for line in found[:most])
+        return Excerpt(("  only the line end of its last line is different",), is_whole=True)
+    is_cut = any(len(line) > wide for line in found[:most])
     more = f"  … {len(found) - most} more lines" if len(found) > most else ""
-    return [*(f"  {_narrow(line)}" for line in found[:most]), *_rest(more, whole, is_cut=is_cut)]
+    out = [*(f"  {_narrow(line, wide)}" for line in found[:most]), *_rest(more, whole, is_cut=is_cut)]
+    return Excerpt(tuple(out), is_whole=not (more or is_cut))
 
 
 def _rest(more: str, whole: str, *, is_cut: bool) -> Sequence[str]:
@@ -82,5 +100,5 @@ def _text(content: bytes) -> list[str] | None:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _narrow(line: str) -> str:
-    return line if len(line) <= _WIDE else f"{line[:_WIDE]}…"
+def _narrow(line: str, wide: int) -> str:
+    return line if len(line) <= wide else f"{line[:wide]}…"

@@ -15,11 +15,13 @@ from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces import excerpt, inputs
+from holdfast.surfaces.excerpt import Excerpt, Room
 from holdfast.systems.seam.registry import texts
 
-SHORT, WHOLE, LONG = (12, 40), (400, 400), (2000, 2000)
-"""How many lines of a file are shown, and of what is different in it: in a form, on a terminal, in a pager."""
-_ARTIFACTS = 8
+SHORT, WHOLE, LONG, PAGE = Room(12, 40), Room(400, 400), Room(2000, 2000), Room(2000, 2000, 2000)
+"""What is shown in a form, on a terminal, in a pager, and on a page."""
+ARTIFACTS, MANY = 8, 30
+"""How many files are shown in a form, and on a terminal or a page; the rest is counted."""
 _CHANGED = 60
 NOTHING = "It has no artifacts."
 
@@ -32,56 +34,95 @@ class Past(Value):
     hashes: Mapping[str, str]
 
 
-def lines(
+class File(Value):
+    """One file: how it is named where it was handed in, its hash now, and what is shown of it, line by line."""
+
+    name: str
+    path: str
+    hash: str
+    word: str = ""
+    """What is to be known of it before anything else, such as that it is missing."""
+    told: tuple[str, ...] = ()
+    is_whole: bool = False
+    """Whether what is told is all that there is to see of it, or all that is new in it."""
+
+    @property
+    def head(self) -> str:
+        word = f", {self.word}" if self.word else ""
+        return f"{self.name}: {self.path} ({self.hash[:12] or 'not there'}{word})"
+
+
+class Handed(Value):
+    """What is decided about: files, else what is approved without being in a file."""
+
+    files: tuple[File, ...] = ()
+    left_out: int = 0
+    plan: tuple[str, ...] = ()
+    rules: str = ""
+    instead: tuple[str, ...] = ()
+    """What is told where there is neither: the files that it builds on."""
+
+    def lines(self) -> list[str]:
+        """All of it as text; nothing is escaped."""
+        if not self.files:
+            return [*self.plan, ""] if self.plan else [*self.instead]
+        out = [line for one in self.files for line in ("", one.head, *one.told)]
+        out += [f"and {self.left_out} more"] if self.left_out else []
+        return [*out, *self.plan, *(["", self.rules] if self.rules else []), ""]
+
+
+def shown(
     place: Place,
     workflow: Workflow,
     path: str,
     hashes: Mapping[str, str],
-    most: int = _ARTIFACTS,
+    most: int = ARTIFACTS,
     *,
-    room: tuple[int, int] = SHORT,
-) -> list[str]:
+    room: Room = SHORT,
+) -> Handed:
     """The files with what is different since they were last decided about, else how they begin, and what is approved
-    without being in a file; nothing is escaped.
+    without being in a file.
     """
     state = workflow.state
     progress, handed = state.step(path), workflow.facts().hand_ins.get(path)
     files = _files(progress, handed)
-    plan = texts(state.dialect).approved(state, path)[: room[1]]
+    plan = tuple(texts(state.dialect).approved(state, path)[: room.changed])
     if not files:
-        return [*plan, ""] if plan else inputs.lines(place, workflow, path, most, room) or [NOTHING]
+        instead = () if plan else tuple(inputs.lines(place, workflow, path, most, room)) or (NOTHING,)
+        return Handed(plan=plan, instead=instead)
     base = place.base(state.worktree)
-    out: list[str] = []
+    out: list[File] = []
     before = _past(progress, hashes)
     found = {name for name, file in files.items() if os.path.lexists(os.path.join(base, file))}
     for name, file in list(files.items())[:most]:
         now, known = hashes.get(name, ""), progress.artifacts.get(name)
-        word = ", missing" if not now else ", not handed in" if known is None else ""
-        word = word or ("" if known is None or now == known.hash else ", changed since it was handed in")
-        out += ["", f"{name}: {file} ({now[:12] or 'not there'}{word})"]
-        if not now:
-            continue
-        is_told = handed is not None and digest(handed.changes) == now
-        is_code = handed is not None and (is_told or (bool(handed.files) and not handed.changes and name not in found))
-        content = handed.changes if handed is not None and is_told else _sealed(os.path.join(base, file), now, path)
-        out += _overview(handed) if handed is not None and is_code else []
-        last = before or _elsewhere(state, path, name)
-        hashed = last.hashes.get(name, "") if last else ""
-        old = approved.copy(place, workflow.ulid, hashed) if last else None
-        how = excerpt.Ways() if is_code else excerpt.ways(place, base, file)
-        out += _new(last, hashed, now, content, old, room, how)
-    if len(files) > most:
-        out.append(f"and {len(files) - most} more")
-    return [*out, *plan, *_rules(handed), ""]
+        word = "missing" if not now else "not handed in" if known is None else ""
+        word = word or ("" if known is None or now == known.hash else "changed since it was handed in")
+        one = File(name, file, now, word)
+        if now:
+            is_told = handed is not None and digest(handed.changes) == now
+            is_code = handed is not None and (
+                is_told or (bool(handed.files) and not handed.changes and name not in found)
+            )
+            content = handed.changes if handed is not None and is_told else _sealed(os.path.join(base, file), now, path)
+            last = before or _elsewhere(state, path, name)
+            hashed = last.hashes.get(name, "") if last else ""
+            old = approved.copy(place, workflow.ulid, hashed) if last else None
+            how = excerpt.Ways() if is_code else excerpt.ways(place, base, file)
+            new = _new(last, hashed, now, content, old, room, how)
+            told = (*(_overview(handed) if handed is not None and is_code else ()), *new.lines)
+            one = one.replace(told=told, is_whole=new.is_whole)
+        out.append(one)
+    return Handed(tuple(out), max(0, len(files) - most), plan, _rules(handed))
 
 
-def _rules(whole: HandIn | None) -> list[str]:
+def _rules(whole: HandIn | None) -> str:
     """What is said where the branch changes what Holdfast itself goes by."""
     if whole is None or not whole.rules:
-        return []
+        return ""
     many = len(whole.rules)
-    shown = f"this branch changes the rules of Holdfast: {', '.join(whole.rules[:_CHANGED])}"
-    return ["", f"{shown} and {many - _CHANGED} more" if many > _CHANGED else shown]
+    named = f"this branch changes the rules of Holdfast: {', '.join(whole.rules[:_CHANGED])}"
+    return f"{named} and {many - _CHANGED} more" if many > _CHANGED else named
 
 
 def _overview(whole: HandIn) -> list[str]:
@@ -142,17 +183,19 @@ def _new(
     now: str,
     content: bytes | None,
     old: bytes | None,
-    room: tuple[int, int],
+    room: Room,
     how: excerpt.Ways,
-) -> list[str]:
+) -> Excerpt:
     """What is different since it was decided about; how it begins, where it was not or was not kept."""
     if before and hashed == now:
-        return [f"  the same as at the {before.word} of {before.at}"]
+        return Excerpt((f"  the same as at the {before.word} of {before.at}",), is_whole=True)
     if content is None:
-        return ["  no file, or a link"]
+        return Excerpt(("  no file, or a link",))
     changed = f"  changed since the {before.word} of {before.at}" if before and hashed else ""
     if old is not None and len(content) <= excerpt.COMPARED:
-        return [f"{changed}:", *excerpt.difference(old, content, room[1], how.whole)]
+        found = excerpt.difference(old, content, room.changed, how.whole, room.wide)
+        return found.replace(lines=(f"{changed}:", *found.lines))
     told = [f"{changed}; it begins:"] if changed else []
     compare = [excerpt.compare(how)] if changed and how.whole else []
-    return [*told, *excerpt.beginning(content, room[0], how.whole), *compare]
+    found = excerpt.beginning(content, room.first, how.whole, room.wide)
+    return found.replace(lines=(*told, *found.lines, *compare))

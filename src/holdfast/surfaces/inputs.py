@@ -11,9 +11,10 @@ from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces import excerpt
+from holdfast.surfaces.excerpt import Room
 
 
-def lines(place: Place, workflow: Workflow, path: str, most: int, room: tuple[int, int]) -> list[str]:
+def lines(place: Place, workflow: Workflow, path: str, most: int, room: Room) -> list[str]:
     """The files, and what is different in those that changed since they were handed in; nothing is escaped."""
     found = workflow.briefing().inputs_of(path)
     if not found:
@@ -30,7 +31,7 @@ def _word(one: Output) -> str:
     return {"": "", "gone": ", gone"}.get(one.changed, ", changed since it was handed in")
 
 
-def _changed(place: Place, workflow: Workflow, path: str, one: Output, room: tuple[int, int]) -> list[str]:
+def _changed(place: Place, workflow: Workflow, path: str, one: Output, room: Room) -> list[str]:
     """What is different, where it was kept; else how it begins, and the commands that show more."""
     if one.changed in ("", "gone"):
         return []
@@ -44,7 +45,8 @@ def _changed(place: Place, workflow: Workflow, path: str, one: Output, room: tup
         raise refusals.changed_meanwhile(path)
     old = approved.copy(place, workflow.ulid, workflow.state.step(one.step).artifacts[one.name].hash)
     if old is not None:
-        told = excerpt.difference(old, content, room[1], how.whole)
+        told = [*excerpt.difference(old, content, room.changed, how.whole, room.wide).lines]
     else:
-        told = [*excerpt.beginning(content, room[0], how.whole), excerpt.compare(how)]
+        begins = excerpt.beginning(content, room.first, how.whole, room.wide)
+        told = [*begins.lines, excerpt.compare(how)]
     return [f"  {line}" for line in told]

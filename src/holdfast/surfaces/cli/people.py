@@ -17,9 +17,8 @@ from holdfast.surfaces import approving, handed
 from holdfast.surfaces.cli import confirming, deciding, paging
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
+from holdfast.surfaces.excerpt import Room
 
-_MOST = 30
-"""How many files are shown to a person; the rest is counted."""
 _FEEDBACK = 20_000
 
 
@@ -137,21 +136,18 @@ def _goes_back(workflow: Workflow, path: str) -> bool:
     return any(gate.rejected == "revise" for gate in (step.approval, step.choice) if gate)
 
 
-def _picture(
-    call: Call, workflow: Workflow, command: cmd.Approve, hashes: dict[str, str], room: tuple[int, int]
-) -> str:
+def _picture(call: Call, workflow: Workflow, command: cmd.Approve, hashes: dict[str, str], room: Room) -> str:
     state, style, path = workflow.state, call.style, command.step
-    step, progress = state.plan.step(path), state.step(path)
-    where = f"{path}, " if step.label != path else ""
-    out = [f"{style.bold(escape(step.label))} {escape(f'({where}attempt {max(1, progress.attempt)})')}"]
+    view = approving.view(call.project.wired.place, workflow, path, hashes, most=handed.MANY, room=room)
+    where = f"{path}, " if view.label != path else ""
+    out = [f"{style.bold(escape(view.label))} {escape(f'({where}attempt {view.attempt})')}"]
     names = dict.fromkeys((state.title or state.subject or state.id, state.id))
     out.append(style.dim(escape(" · ".join(names))))
-    out += [f"  {escape(line)}" for line in approving.about(workflow, path)]
-    if progress.status == lifecycle.ESCALATED:
-        out.append(style.yellow(escape(f"escalated: {progress.reason}")))
-    shown = handed.lines(call.project.wired.place, workflow, path, hashes, _MOST, room=room)
-    out += [f"  {escape(line)}" if line else "" for line in shown]
-    out += [f"  {escape(line)}" for line in (*approving.checks(workflow, path), *approving.reviews(workflow, path))]
-    out += [f"  ↳ {escape(said[:300])}" for said in progress.feedback[-3:]]
+    out += [f"  {escape(line)}" for line in view.about]
+    if view.escalated:
+        out.append(style.yellow(escape(f"escalated: {view.escalated}")))
+    out += [f"  {escape(line)}" if line else "" for line in view.handed.lines()]
+    out += [f"  {escape(line)}" for line in (*view.tested(), *view.reviews)]
+    out += [f"  ↳ {escape(said)}" for said in view.feedback]
     out += [f"  {escape(line)}" for line in approving.chosen(workflow, command)]
     return "\n".join(out) + "\n"

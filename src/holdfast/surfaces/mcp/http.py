@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
-from _collections_abc import Awaitable, Callable
 from types import FrameType
 
 import anyio
-import h11
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from holdfast.core import remedies
 from holdfast.core.value import Any, Value
-from holdfast.errors import HoldfastError, Refused
+from holdfast.errors import Refused
+from holdfast.surfaces import listening
+from holdfast.surfaces.listening import App
 from holdfast.surfaces.mcp import keys
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.mcp.server import Service
 
-App = Callable[[dict[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
-
 PATH = "/mcp"
-LARGEST = 1 << 20
-"""How many bytes a request may have."""
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
-WHOLE_WITHIN = 20
-"""Seconds in which a request has to arrive as a whole, counted from the connection or the answer before it."""
-_SECONDS = 5
 
 
 class Address(Value):
@@ -53,17 +42,17 @@ class Listener(Value):
 
 def listen(projects: Projects, address: Address, *, guarded: bool) -> Listener:
     """Opens the socket. Without a token only loopback is served, where other people of the machine can reach it too."""
-    if not guarded and address.host not in LOOPBACK:
+    if not guarded and address.host not in listening.LOOPBACK:
         said = f"{address.host[:200]} can be reached from other machines, so a token is needed"
         raise Refused("token_needed", said, remedy="leave --no-token out", facts={"host": address.host[:200]})
-    bound = _bound(address)
+    bound = listening.bound(address.host, address.port, remedies.named("mcp", {"http": True, "port": "0"}))
     port = bound.getsockname()[1]
-    shown = f"[{address.host}]" if ":" in address.host else address.host
+    shown = listening.bracketed(address.host)
     service = Service(projects, guarded=guarded)
     app: Any = service.server.streamable_http_app(
         streamable_http_path=PATH,
-        max_request_body_size=LARGEST,
-        transport_security=_security(address, shown, port),
+        max_request_body_size=listening.LARGEST,
+        transport_security=_security(address, port),
         host=address.host,
     )
     if guarded:
@@ -74,38 +63,11 @@ def listen(projects: Projects, address: Address, *, guarded: bool) -> Listener:
 
 def serve(listener: Listener) -> None:
     """Answers until the process is told to end; then what checks have started is ended too."""
-    config = uvicorn.Config(
-        listener.app,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=_SECONDS,
-        limit_concurrency=1024,
-        http=_Connection,
-    )
-    anyio.run(_Server(config, listener.service).serve, [listener.socket])
+    anyio.run(_Server(listening.config(listener.app), listener.service).serve, [listener.socket])
 
 
-def _bound(address: Address) -> socket.socket:
-    try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, where = found[0]
-        made = socket.socket(family, kind, protocol)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(where)
-        made.listen(128)
-    except (OSError, UnicodeError) as failure:
-        host, why = address.host[:200], getattr(failure, "strerror", None) or str(failure)
-        said = f"nothing can listen on {host} port {address.port}: {why}"
-        way, facts = remedies.named("mcp", {"http": True, "port": "0"}), {"host": host, "port": address.port}
-        raise HoldfastError("cannot_listen", said, remedy=way, facts=facts) from None
-    return made
-
-
-def _security(address: Address, shown: str, port: int) -> TransportSecuritySettings:
-    """The names that a request may have been sent to: a page that fools the name service has another one."""
-    own = [*(f"[{name}]" if ":" in name else name for name in LOOPBACK)] if address.host in LOOPBACK else [shown]
-    hosts = [f"{name}:{port}" for name in own]
+def _security(address: Address, port: int) -> TransportSecuritySettings:
+    hosts = listening.own_hosts(address.host, port)
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
         allowed_hosts=[*hosts, *address.hosts],
@@ -123,39 +85,6 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._service.calls.end()
         super().handle_exit(sig, frame)
-
-
-class _Connection(H11Protocol):
-    """Closed when a request does not come to its end in time. How long the answer may take has no bound."""
-
-    _late: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._watch()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._watch()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        self._watch()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self._stop_watching()
-
-    def _watch(self) -> None:
-        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            self._stop_watching()
-        elif self._late is None and not self.transport.is_closing():
-            self._late = self.loop.call_later(WHOLE_WITHIN, self.transport.abort)
-
-    def _stop_watching(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
 
 
 class _Guarded:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import lifecycle
 from holdfast.core.value import Any
 from holdfast.plain.plainjson import spaced
 from holdfast.plain.terminal import escape
@@ -24,18 +23,17 @@ def picture(
 
     What the agent wants recorded comes before the artifacts, whose part alone is cut: nobody agrees to what is hidden.
     """
-    state = workflow.state
-    step, progress = state.plan.step(path), state.step(path)
-    out = [f"Approve “{step.label}” ({path}, attempt {max(progress.attempt, 1)}) of {state.id}?"]
-    about = state.title or state.subject
+    view = approving.view(project.wired.place, workflow, path, hashes, most=handed.ARTIFACTS, room=handed.SHORT)
+    out = [f"Approve “{view.label}” ({path}, attempt {view.attempt}) of {view.id}?"]
+    about = workflow.state.title or workflow.state.subject
     out += [about] if about else []
-    out += approving.about(workflow, path)
-    if progress.status == lifecycle.ESCALATED:
-        out.append(f"It was escalated: {progress.reason}. To approve is to override that.")
+    out += view.about
+    if view.escalated:
+        out.append(f"It was escalated: {view.escalated}. To approve is to override that.")
     if modifications:
         out.append(f"The agent says that you want these changes: {spaced(dict(modifications))}")
-    out += [*approving.checks(workflow, path), *approving.reviews(workflow, path)]
+    out += [*view.tested(), *view.reviews]
     head = escape("\n".join(out), lines=True)
-    files = escape("\n".join(handed.lines(project.wired.place, workflow, path, hashes)), lines=True)
+    files = escape("\n".join(view.handed.lines()), lines=True)
     room = max(0, MOST - len(head))
     return f"{head}\n{files if len(files) <= room else files[:room] + CUT}"
