@@ -128,6 +128,7 @@ NAMES: dict[str, tuple[str, str]] = {
         "--root=DIR --toolset=NAMES --http --host=ADDRESS --port=N --no-token --allow-host=HOST… \
 --allow-origin=ORIGIN…",
     ),
+    "web": ("w", "--port=N --read-only --no-open --origin=URL --link --export=DIR --files"),
     "completion": ("", "shell:bash|zsh|fish"),
 }
 """Each command: the common options it takes, and its usage."""

@@ -40,6 +40,15 @@ def _read(pid: int) -> Process:
     return Process(**vars(system.here.process(pid)))
 
 
+def environment(pid: int) -> dict[str, str]:
+    """The variables that a process was started with; none where they are hidden."""
+    try:
+        found = (one.partition("=") for one in system.here.environment(pid))
+        return {name: value for name, _, value in found if name}
+    except (OSError, ValueError):
+        return {}
+
+
 def clients(server: int) -> list[int]:
     """The processes in front at the terminals that a multiplexer has open: those of its clients."""
     terminals = system.here.terminals(server)

@@ -91,6 +91,14 @@ def is_hosted(environ: Mapping[str, str] | None = None) -> bool:
     return any((os.environ if environ is None else environ).get(name) for name in HOST_VARIABLES)
 
 
+def has_screen(environ: Mapping[str, str]) -> bool:
+    """Whether a browser that is opened here would be seen by who sits at this terminal."""
+    import sys
+
+    here = sys.platform == "darwin" or any(environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    return bool(here) and not environ.get("SSH_CONNECTION")
+
+
 def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str = "", reads: bool = False) -> Settings:
     """Settings of this process. A role that is named here wins over `HOLDFAST_ACTOR`.
 

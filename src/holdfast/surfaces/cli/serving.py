@@ -42,3 +42,55 @@ def mcp(call: Call) -> None:
     call.answer(data, call.ok(f"{listener.url}{said}"))
     sys.stdout.flush()
     http.serve(listener)
+
+
+def web(call: Call) -> None:
+    """The page for people. Who is let in may approve, so that a person's terminal is needed, unless it only shows."""
+    args = call.args
+    if args.export:
+        from holdfast.surfaces.web import export
+
+        export.write(call)
+        return
+    if args.workflow or args.files:
+        raise refusals.misused("-w and --files are for a copy, and --export is missing", remedies.usage("web"))
+    if not (args.read_only or call.is_person):
+        from holdfast.surfaces.web import linking
+
+        raise linking.refused(call.settings.objection)
+    if args.link:
+        from holdfast.surfaces.web import linking
+
+        _tell_link(call, linking.ask(places.find("."), args.port))
+        return
+    from holdfast.surfaces.mcp import serving as logs
+    from holdfast.surfaces.mcp.projects import Projects
+    from holdfast.surfaces.web import serving
+
+    logs.set_up_logs(debug=args.debug)
+    settings = serving.person_of(call.settings)
+    if args.read_only:
+        settings = settings.replace(actor=settings.actor.replace(kind="agent"))
+    projects = Projects(places.find("."), settings)
+    listener = serving.listen(projects, args.port, args.origin, read_only=args.read_only)
+    url = listener.page.origin.url
+    call.answer({"url": url, "read_only": args.read_only}, call.ok(f"{url} shows {projects.place.root}"))
+    sys.stdout.flush()
+    _tell_link(call, listener.page.link())
+    if not args.no_open and settings_.has_screen(os.environ):
+        import webbrowser
+
+        webbrowser.open(f"{url}/login")  # without the code: other users see with which words programs are started
+    serving.serve(listener)
+
+
+def _tell_link(call: Call, link: str) -> None:
+    """The link goes to the person's terminal, wherever the rest of the output goes."""
+    code = link.rpartition("=")[2]
+    said = f"  {link}\n  lets one browser in, once, within two minutes. Its code is {code}.\n"
+    if not call.is_person:
+        sys.stdout.write(said)
+        sys.stdout.flush()
+        return
+    with open("/dev/tty", "w", encoding="utf-8", errors="backslashreplace") as terminal:
+        terminal.write(said)

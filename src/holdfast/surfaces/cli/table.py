@@ -145,6 +145,7 @@ COMMANDS = {
         ("adopt", "upkeep", "adopt documents that have no journal yet", "upkeep:adopt"),
         ("demo", "upkeep", "watch a demonstration", "upkeep:demo"),
         ("mcp", "agents", "serve the workflows of this project to agents, by MCP", "serving:mcp"),
+        ("web", "people", "a page to look at and to approve on", "serving:web"),
         ("completion", "upkeep", "a completion script for your shell", "completion:script"),
     )
 }

@@ -158,6 +158,8 @@ def _needs_a_person(words: list[str], workflows: list[dict[str, Any]]) -> bool:
         return not steps or any(step in names or any(mark in step for mark in _UNKNOWN) for step in steps)
     from holdfast.core.naming import PEOPLES  # only where a command of Holdfast is called
 
+    if free[:1] == ["web"]:  # it lets browsers in that approve, unless it only shows
+        return not any(word == "--read-only" or word.partition("=")[0] == "--export" for word in words)
     # An agent with an MCP server of its own could answer what a person is asked.
     return any(" ".join(free[:many]) in (*PEOPLES, "mcp") for many in (1, 2))
 

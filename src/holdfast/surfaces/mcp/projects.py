@@ -79,6 +79,10 @@ class Projects:
         """A store of its own, for what looks at it all the time."""
         return bootstrap.wire(self.place, self.settings).store
 
+    def opened(self) -> Project:
+        """One for the caller alone."""
+        return Project(bootstrap.wire(self.place, self.settings))
+
     def require_writable(self) -> None:
         if refusal := self.store().read_only:
             raise refusal

@@ -1,0 +1,272 @@
+"""The addresses of the page, and what answers there."""
+
+from __future__ import annotations
+
+from _collections_abc import Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import cache
+from importlib import resources
+
+from anyio import create_task_group
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from holdfast.core.value import Any
+from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.project.project import Project
+from holdfast.surfaces.listening import App
+from holdfast.surfaces.mcp.projects import Projects
+from holdfast.surfaces.web import (
+    acting,
+    approve_page,
+    forms,
+    gathered,
+    journal,
+    layout,
+    others,
+    overview,
+    workflow_page,
+)
+from holdfast.surfaces.web.door import COOKIE, LOGIN, Door, Origin
+from holdfast.surfaces.web.events import Events
+from holdfast.surfaces.web.forms import NOTHING, Given
+from holdfast.surfaces.web.layout import Shell
+from holdfast.surfaces.web.markup import Child, Markup, el, joined
+from holdfast.surfaces.web.sessions import Sessions
+
+_FIELDS = 40
+"""How many fields a form may have."""
+
+
+class Page:
+    """What answers requests, and what is open for them."""
+
+    def __init__(self, projects: Projects, origin: Origin, *, read_only: bool) -> None:
+        self.projects = projects
+        self.origin = origin
+        self.read_only = read_only
+        self.sessions = Sessions()
+        self.events = Events(projects)
+        self.app: App = Door(
+            Starlette(routes=self._routes(), lifespan=self._living),
+            origin,
+            self.sessions,
+            self._refused,
+            read_only=read_only,
+        )
+
+    def link(self) -> str:
+        """An address that lets one browser in, once."""
+        return f"{self.origin.url}{LOGIN}?code={self.sessions.code()}"
+
+    def _routes(self) -> list[Route]:
+        own = "/w/{ulid}"
+        return [
+            Route("/", self._read(self._overview)),
+            Route(own, self._read(self._workflow)),
+            Route(f"{own}/approve/{{step:path}}", self._read(self._approve)),
+            Route(f"{own}/journal", self._read(self._journal)),
+            Route(f"{own}/do/{{action}}", self._act, methods=["POST"]),
+            Route("/learnings", self._read(self._learnings)),
+            Route("/agents", self._read(self._agents)),
+            Route("/events", self._listen),
+            Route(LOGIN, self._login, methods=["GET", "POST"]),
+            Route("/style.css", _style),
+            Route("/page.js", _script),
+            Route("/{rest:path}", self._missing),
+        ]
+
+    @asynccontextmanager
+    async def _living(self, _: Starlette) -> Any:
+        async with create_task_group() as group:
+            group.start_soon(self.events.watch)
+            yield
+            self.events.end()
+            group.cancel_scope.cancel()
+
+    # Pages
+
+    def _read(
+        self, page: Callable[[Project, Request, tuple[str, ...]], str]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """A page that is made of a project in a thread of its own."""
+
+        async def answer(request: Request) -> Response:
+            said = tuple(self.sessions.take_said(request.scope[COOKIE])) if request.method == "GET" else ()
+            try:
+                made = await self.projects.used(lambda project: page(project, request, said))
+            except HoldfastError as wrong:
+                return self._wrong(wrong)
+            return HTMLResponse(made)
+
+        return answer
+
+    def _shell(self, project: Project, running: list[gathered.Seen], said: tuple[str, ...] = ()) -> Shell:
+        return Shell(
+            project=_name(project),
+            at=project.wired.world.now(),
+            waiting=len(gathered.asked(running)),
+            read_only=self.read_only,
+            said=said,
+        )
+
+    def _overview(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
+        running = gathered.active(project)
+        shell = self._shell(project, running, said)
+        return layout.whole(shell, "Workflows", overview.body(project, shell, running), here="/")
+
+    def _workflow(self, project: Project, request: Request, said: tuple[str, ...]) -> str:
+        return self._workflow_page(project, request.path_params["ulid"], said)
+
+    def _workflow_page(self, project: Project, ulid: str, said: tuple[str, ...] = (), given: Given = NOTHING) -> str:
+        running = gathered.active(project)
+        shell, one = self._shell(project, running, said), _one(project, ulid, running)
+        scope = project.scope(one.workflow.ulid).replace(person=True)
+        actions = Markup("") if self.read_only else forms.actions(one, scope, given)
+        return layout.whole(shell, one.brief.title, workflow_page.body(project, one, shell, actions))
+
+    def _approve(self, project: Project, request: Request, said: tuple[str, ...]) -> str:
+        return self._approve_page(project, request.path_params["ulid"], request.path_params["step"], said)
+
+    def _approve_page(
+        self,
+        project: Project,
+        ulid: str,
+        step: str,
+        said: tuple[str, ...] = (),
+        done: acting.Done = acting.Done(),  # noqa: B008 - a value, which never changes
+    ) -> str:
+        running = gathered.active(project)
+        shell, one = self._shell(project, running, said), _one(project, ulid, running)
+        path = one.workflow.path(step)
+        given, changed = done.given or NOTHING, done.changed
+        body = approve_page.body(project, one, path, shell, given=given, changed=changed)
+        return layout.whole(shell, one.brief.state.plan.step(path).label, body)
+
+    def _journal(self, project: Project, request: Request, said: tuple[str, ...]) -> str:
+        running = gathered.active(project)
+        one = _one(project, request.path_params["ulid"], running)
+        before, only = request.query_params.get("before", ""), request.query_params.get("only", "")
+        number = int(before) if before.isascii() and before.isdigit() and len(before) < 10 else 0
+        piece = journal.newest(one.workflow, number, journal.FAILURES if only == journal.FAILURES else "")
+        shell = self._shell(project, running, said)
+        crumb = el("p", el("a", one.brief.title, href=one.link), class_="crumb")
+        body = joined(crumb, el("h1", "Journal"), journal.part(one, piece, shell))
+        return layout.whole(shell, f"Journal of {one.brief.title}", body)
+
+    def _learnings(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
+        shell = self._shell(project, gathered.active(project), said)
+        return layout.whole(shell, "Learnings", others.learnings(project), here="/learnings")
+
+    def _agents(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
+        running = gathered.active(project)
+        shell = self._shell(project, running, said)
+        return layout.whole(shell, "Agents", others.agents(running, shell), here="/agents")
+
+    # Changes
+
+    async def _act(self, request: Request) -> Response:
+        cookie, params = request.scope[COOKIE], request.path_params
+        sent = await request.form(max_fields=_FIELDS, max_files=0)
+        fields = tuple((name, value) for name, value in sent.multi_items() if isinstance(value, str))
+
+        def acted(project: Project) -> tuple[acting.Done, str]:
+            done = acting.act(project, params["ulid"], params["action"], fields)
+            if done.given is None:
+                return done, ""
+            project.turn.forget()
+            if done.page:
+                return done, self._approve_page(project, params["ulid"], done.page, done=done)
+            return done, self._workflow_page(project, params["ulid"], given=done.given)
+
+        try:
+            done, page = await self.projects.used(acted)
+        except HoldfastError as wrong:
+            return self._wrong(wrong)
+        if done.given is not None:
+            return HTMLResponse(page, 409 if done.changed else 422)
+        self.sessions.say(cookie, done.said)
+        return RedirectResponse(f"/w/{params['ulid']}", 303)
+
+    # Who is let in
+
+    async def _login(self, request: Request) -> Response:
+        """A code is taken from the address of the link, or from the form."""
+        if request.method == "POST":
+            sent = await request.form(max_fields=_FIELDS, max_files=0)
+            code = str(sent.get("code", ""))
+        else:
+            code = request.query_params.get("code", "")
+        if not code:
+            return self._page(401 if request.method == "POST" else 200, "Log in", _entrance())
+        cookie = self.sessions.enter(code)
+        if not cookie:
+            said = "This code does not work: it was used, is older than two minutes, or is not the newest."
+            return self._page(401, "Log in", el("p", said, class_="alert", role="alert"), _entrance())
+        # Not a redirect: a cookie for this site alone does not come along with one that began elsewhere.
+        onward = el("meta", http_equiv="refresh", content="0; url=/")
+        answer = self._page(200, "You are in", el("p", el("a", "Continue", href="/")), head=onward)
+        answer.headers["Set-Cookie"] = self.origin.cookie_header(cookie)
+        return answer
+
+    def _refused(self, code: int, said: str) -> Response:
+        if code == 401:
+            return self._page(401, "Log in", _entrance())
+        return self._page(code, "Refused", el("p", f"{said[:1].upper()}{said[1:]}."))
+
+    async def _missing(self, _: Request) -> Response:
+        return self._page(404, "Not found", el("p", "There is no such page. ", el("a", "All workflows", href="/")))
+
+    async def _listen(self, _: Request) -> Response:
+        return (
+            self._page(503, "Busy", el("p", "Too many browsers listen."))
+            if self.events.is_full
+            else (self.events.answer())
+        )
+
+    def _wrong(self, wrong: HoldfastError) -> Response:
+        code = 404 if isinstance(wrong, (NotFound, UsageError)) else 409
+        from holdfast.core.remedy import Scope
+
+        return self._page(code, "Not possible", layout.refused(wrong, Scope(person=True)))
+
+    def _page(self, code: int, title: str, *body: Child, head: Child = None) -> Response:
+        """A page that says nothing of the project."""
+        return HTMLResponse(layout.bare(title, el("h1", title), *body, head=head), code)
+
+
+def _one(project: Project, ulid: str, running: list[gathered.Seen]) -> gathered.Seen:
+    known = next((one for one in running if one.workflow.ulid == ulid), None)
+    return known or gathered.seen(project.workflow(ulid))
+
+
+def _name(project: Project) -> str:
+    return project.root.rstrip("/").rpartition("/")[2] or project.root
+
+
+def _entrance() -> Markup:
+    return el(
+        "form",
+        el("p", "Type the code that ", el("code", "holdfast web"), " printed at your terminal, or open its link. ",
+           "For a new one: ", el("code", "holdfast web --link", class_="command")),
+        el("p", el("label", "Code", for_="code"),
+           el("input", type="text", name="code", id="code", required=True, autofocus=True, autocomplete="one-time-code",
+              autocapitalize="none", spellcheck="false", maxlength=40)),
+        el("div", el("button", "Log in", type="submit", class_="primary"), class_="act"),
+        method="post", action=LOGIN, class_="entrance",
+    )  # fmt: skip
+
+
+@cache
+def packaged(name: str) -> str:
+    return resources.files("holdfast.surfaces.web").joinpath(name).read_text("utf-8")
+
+
+async def _style(_: Request) -> Response:
+    return Response(packaged("style.css"), media_type="text/css")
+
+
+async def _script(_: Request) -> Response:
+    return Response(packaged("page.js"), media_type="text/javascript")

@@ -1,0 +1,256 @@
+"""The page on which a person decides about a step: what exactly it is, and Approve beside Send back."""
+
+from __future__ import annotations
+
+from _collections_abc import Sequence
+
+from holdfast.core import remedies
+from holdfast.core.remedy import Blank, Scope
+from holdfast.errors import HoldfastError
+from holdfast.project.project import Project
+from holdfast.surfaces import approving, handed
+from holdfast.surfaces.approving import View
+from holdfast.surfaces.handed import File
+from holdfast.surfaces.web import gathered
+from holdfast.surfaces.web.forms import NOTHING, Given, field, hidden, policy_of
+from holdfast.surfaces.web.gathered import Seen
+from holdfast.surfaces.web.layout import Shell, badge, command, folded, items, lines, section, ways
+from holdfast.surfaces.web.markup import Markup, el, joined, spaced
+
+SEEN = "seen"
+"""The name of the ticks at files that are not shown whole."""
+
+
+def shown(project: Project, one: Seen, path: str) -> View:
+    """What the page draws, and the digest of which a decision carries."""
+    hashes = approving.hashes(one.workflow, path)
+    return approving.view(project.wired.place, one.workflow, path, hashes, most=handed.MANY, room=handed.PAGE)
+
+
+def elsewhere(view: View) -> list[File]:
+    """The files of which the page does not show everything: who approves says that they looked at them elsewhere."""
+    return [one for one in view.handed.files if not one.is_whole and one.hash]
+
+
+def body(
+    project: Project,
+    one: Seen,
+    path: str,
+    shell: Shell,
+    *,
+    given: Given = NOTHING,
+    changed: Sequence[str] = (),
+) -> Markup:
+    """`changed` is what happened since the page was made from which a decision came that was not taken."""
+    scope = project.scope(one.workflow.ulid).replace(person=True)
+    view = shown(project, one, path)
+    step = one.brief.state.plan.step(path)
+    head = el(
+        "div",
+        el(
+            "div",
+            el("p", el("a", view.title, href=shell.link(one.link)), class_="crumb"),
+            el("h1", view.label),
+            el(
+                "p",
+                spaced(
+                    badge(one.brief.shown_of(path)), el("span", f"{path}, attempt {view.attempt}"), _since(one, path)
+                ),
+            ),
+        ),
+        class_="head",
+    )
+    return joined(
+        head,
+        _changed(changed),
+        el("p", f"It was escalated: {view.escalated}. To approve is to override that.", class_="alert")
+        if view.escalated
+        else None,
+        section(
+            "What this is about", el("p", step.description) if step.description else None, items(view.about), id="about"
+        ),
+        section("What you approve", _work(view, given), id="work"),
+        section("Checks", _checks(view), id="checks"),
+        section(
+            "Reviews", items([*view.reviews, *(f"feedback before: {said}" for said in view.feedback)]), id="reviews"
+        ),
+        section("After this", _after(one, view), id="after"),
+        _decision(one, path, view, scope, shell, given),
+    )
+
+
+def _since(one: Seen, path: str) -> Markup:
+    state, now = one.brief.state, one.brief.facts.now
+    waits = gathered.is_waiting_step(one.brief, path)
+    return (
+        el("span", f"waiting for {gathered.span(gathered.since(state, path), now)}", class_="faint")
+        if waits
+        else Markup("")
+    )
+
+
+def _changed(found: Sequence[str]) -> Markup:
+    if not found:
+        return Markup("")
+    told = el("p", "This changed after you opened the page, and nothing was decided. Look again:")
+    return el("div", told, items(list(found)), class_="alert", role="alert", id="changed")
+
+
+def _work(view: View, given: Given) -> Markup:
+    """Each file with its lines; of one that is not shown whole, its size and hash, and a tick."""
+    found = view.handed
+    if not found.files:
+        rest = [line for line in (*found.plan, *found.instead) if line]
+        return lines(rest) if len(rest) > 1 else el("p", *rest)
+    out = []
+    for number, file in enumerate(found.files):
+        head = spaced(
+            el("strong", el("code", file.path)),
+            el("span", file.name, class_="faint"),
+            el("code", file.hash[:12], class_="faint", title="the hash of its content"),
+            el("span", file.word, class_="warn") if file.word else None,
+        )
+        out.append(
+            el(
+                "div",
+                el("h3", head),
+                lines(file.told) if file.told else None,
+                _tick(view, file, number, given),
+                class_="file",
+            )
+        )
+    more = el("p", f"and {found.left_out} more files", class_="warn") if found.left_out else None
+    return joined(
+        *out,
+        more,
+        lines(found.plan) if found.plan else None,
+        el("p", found.rules, class_="alert") if found.rules else None,
+    )
+
+
+def _tick(view: View, file: File, number: int, given: Given) -> Markup | None:
+    if file.is_whole or not file.hash:
+        return None
+    id = f"seen-{number}"
+    box = el(
+        "input", type="checkbox", name=SEEN, value=file.name, id=id, form="form-approve",
+        checked=(SEEN, file.name) in given.fields,
+        aria_invalid="true" if given.at == SEEN else None,
+    )  # fmt: skip
+    return el("p", box, " ", el("label", "I looked at all of it elsewhere", for_=id), class_="tick")
+
+
+def _checks(view: View) -> Markup:
+    rows = []
+    for number, one in enumerate(view.checks):
+        head = el("span", one.said, class_=f"gate g-{'passed' if one.is_good else 'failed'}")
+        output = el("pre", one.output, class_="output", tabindex=0) if one.output.strip() else None
+        rows.append(folded(head, output, id=f"output-{number}", open=not one.is_good) if output else head)
+    return joined(items(rows, "checks"), items(view.proof))
+
+
+def _after(one: Seen, view: View) -> Markup:
+    next_ = f"{view.after} begins." if view.after else "It is the last step."
+    return joined(el("p", el("strong", next_)), el("p", gathered.who_notices(one.brief)))
+
+
+def _decision(one: Seen, path: str, view: View, scope: Scope, shell: Shell, given: Given) -> Markup:
+    """The form, where only the person's word is missing; else why there is none."""
+    brief = one.brief
+    if shell.read_only or shell.is_copy:
+        way = command(remedies.approve(path, workflow=one.workflow.ulid), scope)
+        return section("Decide", el("p", "This page is read-only. At a terminal: ", way), id="decide")
+    try:
+        is_ready = approving.is_ready(one.workflow, path)
+    except HoldfastError as wrong:
+        return section("Decide", el("p", wrong.message), id="decide")
+    if not is_ready:
+        found = brief.blockers_of(path)
+        told = [joined(el("p", unmet.message), ways(unmet.remedies, scope)) for unmet in found]
+        return section("Decide", items(told) or el("p", "It is decided."), id="decide")
+    return _form(one, path, view, scope, given)
+
+
+def _form(one: Seen, path: str, view: View, scope: Scope, given: Given) -> Markup:
+    policy = policy_of(one, path)
+    barred = _BARRED.get(policy, "")
+    variant = Blank("VARIANT") if view.asks_variant else ""
+    same = remedies.approve(
+        path, variant=variant, sign=Blank("KEY") if policy == "signed" else "", workflow=one.workflow.ulid
+    )
+    return el(
+        "form",
+        el("h2", "Decide", class_="unseen"),
+        given.wrong or None,
+        hidden(one, step=path, shown=view.digest()),
+        _variants(view, given),
+        field(
+            "feedback",
+            "What should be different",
+            id="feedback",
+            given=given,
+            rows=3,
+            hint="The agent reads it. To send the step back, it is needed.",
+        ),
+        el("p", barred, class_="why", id="barred") if barred else None,
+        el(
+            "div",
+            el(
+                "button",
+                "Approve",
+                type="submit",
+                name="decision",
+                value="approve",
+                class_="primary",
+                disabled=bool(barred),
+                aria_describedby="barred" if barred else None,
+            ),
+            el("button", "Send back", type="submit", name="decision", value="reject", formnovalidate=True),
+            class_="act decide",
+        ),
+        el(
+            "p",
+            "The same at a terminal: ",
+            command(same, scope),
+            " or ",
+            command(remedies.reject(path, workflow=one.workflow.ulid), scope),
+            class_="faint",
+        ),
+        method="post",
+        action=f"{one.link}/do/decide",
+        id="form-approve",
+        class_="decision",
+    )
+
+
+_BARRED = {
+    "signed": "This step takes a signature, which is made at a terminal.",
+    "passkey": "This step takes a passkey.",
+}
+"""Why a policy cannot be met by a click."""
+
+
+def _variants(view: View, given: Given) -> Markup | None:
+    """One radio each; where any name will do, a field."""
+    if not view.asks_variant:
+        return None
+    if not view.options:
+        return field("variant", "The name of your choice", id="variant", given=given, required=True)
+    boxes = [
+        el(
+            "label",
+            el(
+                "input", type="radio", name="variant", value=name, required=True, checked=given.value("variant") == name
+            ),
+            " ",
+            name,
+        )
+        for name in view.options
+    ]
+    return el(
+        "fieldset",
+        el("legend", "Which variant?"),
+        *boxes,
+        class_="variants",
+        aria_invalid="true" if given.at == "variant" else None,
+    )

@@ -1,0 +1,100 @@
+// Keeps a page as it is now: fetches it again on a change, and replaces what differs. Everything works without it.
+const policy = window.trustedTypes?.createPolicy("hf", { createHTML: (text) => text }) ?? { createHTML: (text) => text };
+const channel = "BroadcastChannel" in window ? new BroadcastChannel("holdfast") : null;
+const written = new WeakSet();
+
+const isHeld = (node) => node.nodeName === "FORM" && (written.has(node) || node.contains(document.activeElement));
+
+function morph(old, now) {
+  if (old.nodeType !== now.nodeType || old.nodeName !== now.nodeName || old.id !== now.id) return old.replaceWith(now);
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.data !== now.data) old.data = now.data;
+    return;
+  }
+  if (old.isEqualNode(now)) return;
+  if (isHeld(old)) return notice(old);
+  for (const { name } of [...old.attributes])
+    if (!now.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
+  for (const { name, value } of [...now.attributes])
+    if (old.getAttribute(name) !== value && name !== "open") old.setAttribute(name, value);
+  const before = [...old.childNodes], after = [...now.childNodes];
+  after.forEach((node, place) => (place < before.length ? morph(before[place], node) : old.append(node)));
+  before.slice(after.length).forEach((node) => node.remove());
+}
+
+function notice(form) {
+  const told = form.querySelector(".notice") ?? form.appendChild(document.createElement("p"));
+  told.className = "alert notice";
+  told.setAttribute("role", "status");
+  told.textContent = "Something changed since you began to write. Reload the page to see it; copy your text first.";
+}
+
+let running = false, again = false;
+async function refresh() {
+  if (running) return (again = true);
+  running = true;
+  try {
+    const answer = await fetch(location.href, { cache: "no-store", headers: { Accept: "text/html" } });
+    if (answer.status === 401) return say("You are no longer logged in: reload this page.");
+    if (!answer.ok) return;
+    const now = new DOMParser().parseFromString(policy.createHTML(await answer.text()), "text/html");
+    document.title = now.title;
+    const focused = document.activeElement?.id;
+    for (const part of ["header", "main"]) morph(document.querySelector(part), now.querySelector(part));
+    if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
+  } catch {
+    say("The server does not answer.");
+  } finally {
+    running = false;
+    if (again) (again = false), refresh();
+  }
+}
+
+function say(text) {
+  const told = document.getElementById("updated");
+  if (told) told.textContent = text;
+}
+
+// One connection a browser: whoever holds the lock listens, and tells the other tabs.
+function listen() {
+  const source = new EventSource("/events");
+  source.onmessage = ({ data }) => {
+    channel?.postMessage(data);
+    refresh();
+  };
+  source.onerror = () => say("The server does not answer.");
+  return new Promise(() => {});
+}
+
+function move(by) {
+  const links = [...document.querySelectorAll("main a.card, main a.title, main .files summary, main .rows a")];
+  const at = links.indexOf(document.activeElement);
+  links[Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
+}
+
+const KEYS = { g: ["all workflows", () => location.assign("/")], j: ["next", () => move(1)], k: ["previous", () => move(-1)], "?": ["these keys", help] };
+function help() {
+  const dialog = document.createElement("dialog"), list = document.createElement("ul");
+  for (const [key, [what]] of Object.entries(KEYS)) {
+    const row = list.appendChild(document.createElement("li")), cap = row.appendChild(document.createElement("kbd"));
+    cap.textContent = key;
+    row.append(` ${what}`);
+  }
+  dialog.setAttribute("aria-label", "Keys");
+  dialog.append(list);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+document.addEventListener("input", ({ target }) => target.form && written.add(target.form));
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest?.("input, textarea, select, dialog");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
+  event.preventDefault();
+  KEYS[event.key][1]();
+});
+document.addEventListener("visibilitychange", () => document.hidden || refresh());
+channel?.addEventListener("message", refresh);
+navigator.locks ? navigator.locks.request("holdfast-events", listen) : listen();
+setInterval(() => document.hidden || refresh(), 60_000);

@@ -1,0 +1,106 @@
+"""The server of the page: on loopback only, until it is told to end."""
+
+from __future__ import annotations
+
+import socket
+from types import FrameType
+
+import anyio
+import uvicorn
+
+from holdfast.core import refusals, remedies
+from holdfast.core.value import Any, Value
+from holdfast.errors import HoldfastError
+from holdfast.machine.settings import Settings
+from holdfast.surfaces import listening
+from holdfast.surfaces.mcp.projects import Projects
+from holdfast.surfaces.web.app import Page
+from holdfast.surfaces.web.door import Origin
+from holdfast.surfaces.web.linking import Linking
+
+HOST = "holdfast.localhost"
+"""A name of loopback that no other server of this machine answers to: passkeys are made for names."""
+_HOST_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.-")
+
+
+class Listener(Value):
+    """Sockets that are open, with what answers there."""
+
+    page: Any
+    sockets: tuple[Any, ...]
+    linking: Any = None
+
+
+def listen(projects: Projects, port: int, origin: str, *, read_only: bool) -> Listener:
+    """Opens the port on every address of loopback, so that no other process can answer there in this one's name."""
+    instead = remedies.named("web", {"port": "0"})
+    first = listening.bound("127.0.0.1", port, instead)
+    port = first.getsockname()[1]
+    sockets = [first]
+    try:
+        sockets += [listening.bound("::1", port, instead)] if _has_ipv6() else []
+        page = Page(projects, Origin(checked_origin(origin, port)), read_only=read_only)
+    except HoldfastError:
+        for one in sockets:
+            one.close()
+        raise
+    linking = None if read_only else Linking(projects.place, port, page.link)
+    return Listener(page, tuple(sockets), linking)
+
+
+def serve(listener: Listener) -> None:
+    try:
+        anyio.run(_served, listener)
+    except KeyboardInterrupt:
+        pass  # it was told to end
+
+
+async def _served(listener: Listener) -> None:
+    if listener.linking is not None:
+        await listener.linking.open()
+    try:
+        await _Server(listening.config(listener.page.app), listener.page).serve([*listener.sockets])
+    finally:
+        if listener.linking is not None:
+            listener.linking.close()
+
+
+def checked_origin(written: str, port: int) -> str:
+    """The address of the page: its own, or the name by which a tunnel with a certificate leads here."""
+    if not written:
+        return f"http://{HOST}:{port}"
+    scheme, _, rest = written.lower().partition("://")
+    host, colon, number = rest.partition(":")
+    is_name = bool(host) and _HOST_LETTERS.issuperset(host) and not host.replace(".", "").isdecimal()
+    is_port = not colon or (number.isascii() and number.isdigit() and 0 < int(number) < 65536)
+    is_own = scheme == "http" and host in (HOST, "localhost") and number == str(port)
+    if not (is_name and is_port and (scheme == "https" or is_own)):
+        said = f"{written[:200]!r} cannot be the address of the page: https://NAME, or http://localhost:{port}"
+        raise refusals.misused(said, remedies.usage("web"))
+    return f"{scheme}://{rest}"
+
+
+def person_of(settings: Settings) -> Settings:
+    """The person whose browser is let in: what they send is confirmed by sending it."""
+    return settings.replace(actor=settings.actor.replace(surface="web"), person=None, token="")
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+class _Server(uvicorn.Server):
+    """Told to end, it first ends the streams of changes, which would not end by themselves."""
+
+    def __init__(self, config: uvicorn.Config, page: Page) -> None:
+        super().__init__(config)
+        self._page = page
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._page.events.end()
+        super().handle_exit(sig, frame)
