@@ -19,6 +19,8 @@ class Markup(str):
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Child = str | int | None | Iterable["Child"]
+else:
+    Child = object
 
 
 def text(said: str) -> Markup:
