@@ -72,11 +72,12 @@ class Layout:
         for number, row in enumerate(self._rows):
             for path in row:
                 self.boxes[path].row = number
-        columns, used = [[0]] if heights else [], heights[0] if heights else 0.0
-        for number in range(1, len(heights)):
-            if used + GAP + heights[number] > high / many + GAP and len(columns) < many:
+        columns: list[list[int]] = [[]]
+        used = 0.0
+        for number in range(len(heights)):
+            if columns[-1] and used + heights[number] > high / many and len(columns) < many:
                 columns.append([])
-                used = 0
+                used = 0.0
             columns[-1].append(number)
             used += GAP + heights[number]
         column_of = {row: column for column, rows in enumerate(columns) for row in rows}
@@ -85,17 +86,17 @@ class Layout:
         self._left, self._right = [], []
         for column, rows in enumerate(columns):
             x += LANE * (self._count(column, left=True) + 1) if self._count(column, left=True) else 0
-            wide = max(widths[row] for row in rows)
+            wide = max((widths[row] for row in rows), default=0.0)
             self._left.append(x)
             self._right.append(x + wide)
             y = GAP if many > 1 or column else 0.0
-            for row in rows:
-                left = x + (wide - widths[row]) / 2
-                for path in self._rows[row]:
+            for number in rows:
+                left = x + (wide - widths[number]) / 2
+                for path in self._rows[number]:
                     box = self.boxes[path]
-                    box.x, box.y, box.column = left, y + (heights[row] - box.height) / 2, column
+                    box.x, box.y, box.column = left, y + (heights[number] - box.height) / 2, column
                     left += box.width + ACROSS
-                y += heights[row] + GAP
+                y += heights[number] + GAP
             self.height = max(self.height, y - GAP)
             x += wide + LANE * (self._count(column, left=False) + 1) * bool(self._count(column, left=False))
             x += ACROSS if column + 1 < len(columns) else 0
@@ -138,7 +139,7 @@ class Layout:
         return min(one.y for one in self.boxes.values() if one.row == box.row) - GAP / 2
 
     def way_back(self, source: str, target: str, start: float, end: float, into: float) -> list[tuple[float, float]]:
-        """The same from the left of one box to the left of an earlier one, at these heights; `into` is where it ends."""
+        """The same between the left sides of a box and an earlier one, at these heights; `into` is where it ends."""
         a = self.boxes[source]
         lane = self._left[a.column] - LANE * (self._lanes.get((source, a.column, True), 0) + 1)
         b = self.boxes[target]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _bisect import bisect_left
 from _collections_abc import Iterator, Sequence
+from itertools import pairwise
 
 LEAST = 7.0
 """Between two moments, where there is room for it."""
@@ -20,7 +21,7 @@ class Scale:
 
     def __init__(self, moments: Sequence[float], width: float) -> None:
         self._moments = sorted(set(moments))
-        gaps = [end - begin for begin, end in zip(self._moments, self._moments[1:], strict=False)]
+        gaps = [end - begin for begin, end in pairwise(self._moments)]
         rests = _rests(gaps)
         shown = sum(gap for number, gap in enumerate(gaps) if number not in rests)
         many = len(gaps) - len(rests)
@@ -47,7 +48,7 @@ class Scale:
     def ticks(self) -> Iterator[tuple[float, float]]:
         """Moments at which something happened, far enough apart for their labels."""
         known = [(0.0, self._moments[0])] + [(end, self._moments[self._at.index(end)]) for _, end, _ in self.folds]
-        first = [known[0], *(one for before, one in zip(known, known[1:], strict=False) if one[0] - before[0] >= APART)]
+        first = [known[0], *(one for before, one in pairwise(known) if one[0] - before[0] >= APART)]
         taken = [x for x, _ in first]
         for moment, x in zip(self._moments, self._at, strict=True):
             if all(abs(x - one) >= APART for one in taken):

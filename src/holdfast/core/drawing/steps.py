@@ -1,4 +1,4 @@
-"""The steps of a workflow as a picture: what follows what, what is inside of what, and where a failure leads back to."""
+"""The steps of a workflow as a picture: what follows what, what is inside of what, and where a failure leads to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from holdfast.core import lifecycle, queries
 from holdfast.core.definition import Step
 from holdfast.core.diagram import MANY_STEPS
 from holdfast.core.drawing import svg
-from holdfast.core.drawing.layout import GAP, LANE, Box, Layout
+from holdfast.core.drawing.layout import Box, Layout
 from holdfast.core.drawing.svg import Picture
 from holdfast.core.plan import parent
 from holdfast.core.state import State
@@ -181,7 +181,7 @@ class _Drawing:
             count += str(len(self._inner(path)))
             return svg.group(
                 said,
-                svg.rect("frame", x, y, box.width, box.height, round=10),
+                svg.rect("frame", x, y, box.width, box.height, corner=10),
                 svg.mark(progress.status, x + 20, y + 20),
                 svg.text("text", x + 36, y + 24.5, svg.clipped(step.label, room - 40, bold=True), bold=True),
                 svg.text("faint", x + box.width - 14, y + 24.5, count, size=12, anchor="end"),
@@ -189,11 +189,11 @@ class _Drawing:
             )
         shapes = []
         if len(run) > 1 or step.steps:  # there is more behind it
-            shapes += [svg.rect("card", x + 4, y + 4, box.width, box.height, round=7)]
+            shapes += [svg.rect("card", x + 4, y + 4, box.width, box.height, corner=7)]
         is_open = progress.status in lifecycle.OPEN | lifecycle.STUCK
-        shapes.append(svg.rect("card", x, y, box.width, box.height, round=7))
+        shapes.append(svg.rect("card", x, y, box.width, box.height, corner=7))
         if is_open:
-            shapes.append(svg.outline(progress.status, x, y, box.width, box.height, round=7))
+            shapes.append(svg.outline(progress.status, x, y, box.width, box.height, corner=7))
         middle = y + HEIGHT / 2
         shapes.append(svg.mark(progress.status, x + 20, middle))
         role = "faint" if progress.status == lifecycle.SKIPPED else "text"

@@ -10,7 +10,6 @@ from _collections_abc import Iterable
 
 from holdfast.core import lifecycle
 from holdfast.core.value import Value
-from holdfast.plain.terminal import columns, escape
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', 'Liberation Sans', Arial, sans-serif"
 LONGEST = 400
@@ -23,7 +22,9 @@ _WIDTHS = {
     **dict.fromkeys("ABCDEFGHKNOPQRSTUVXYZ&~<>=", 0.76),
 }
 """The widths of characters in the widest of the usual fonts, where 1 is its size."""
-_OTHERS = 0.64
+_OTHERS, _EAST = 0.64, 1.1
+_JOINERS = "\u200c\u200d"
+"""What letters of some scripts and pictures of several parts need between them."""
 
 _ROLES = {
     "page": ("fill:#ffffff", "fill:#0d1117"),
@@ -115,23 +116,33 @@ class Picture(Value):
 
 
 def literal(text: str) -> str:
-    """Text of anybody as text of XML. What cannot be seen, or would turn others around, is written as an escape."""
-    shown = escape(" ".join(text[:LONGEST].split()))
-    shown = shown.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+    """Text of anybody as text of XML."""
+    shown = _visible(text)
     for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
         shown = shown.replace(char, entity)
     return shown
 
 
+def _visible(text: str) -> str:
+    """In one line. What cannot be seen, is no character of XML or turns others around is written as an escape."""
+    line = " ".join(text[:LONGEST].split())
+    return line if line.isprintable() else "".join(c if c.isprintable() or c in _JOINERS else _named(c) for c in line)
+
+
+def _named(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 def wide(text: str, size: float = 13) -> float:
     """How wide a text is at most, more or less."""
-    return size * sum(_WIDTHS.get(c, _OTHERS if c < "\u1100" else 0.68 * columns(c)) for c in text)
+    return size * sum(_WIDTHS.get(c, _OTHERS if c < "\u2e80" else _EAST) for c in text)
 
 
 def clipped(text: str, room: float, size: float = 13, *, bold: bool = False) -> str:
     """As much of a text as fits, in characters that can be seen."""
     room = room / 1.1 if bold else room
-    shown = escape(" ".join(text[:LONGEST].split()))
+    shown = _visible(text)
     if wide(shown, size) <= room:
         return shown
     room -= wide("…", size)
@@ -148,15 +159,15 @@ def text(role: str, x: float, y: float, said: str, *, size: float = 13, bold: bo
     return f'<text {_as(role)} x="{_n(x)}" y="{_n(y)}"{sized}{weight}{at}>{literal(said)}</text>'
 
 
-def rect(role: str, x: float, y: float, w: float, h: float, *, round: float = 0, more: str = "") -> str:
-    corners = f' rx="{_n(round)}"' if round else ""
+def rect(role: str, x: float, y: float, w: float, h: float, *, corner: float = 0, more: str = "") -> str:
+    corners = f' rx="{_n(corner)}"' if corner else ""
     return f'<rect {_as(role)} x="{_n(x)}" y="{_n(y)}" width="{_n(w)}" height="{_n(h)}"{corners}{more}/>'
 
 
-def outline(status: str, x: float, y: float, w: float, h: float, *, round: float = 0) -> str:
+def outline(status: str, x: float, y: float, w: float, h: float, *, corner: float = 0) -> str:
     """A thick border in the colour of a status."""
     name = f"edge-{status}"
-    return rect(name, x, y, w, h, round=round, more=' fill="none" stroke-width="2.5"')
+    return rect(name, x, y, w, h, corner=corner, more=' fill="none" stroke-width="2.5"')
 
 
 def stroke(role: str, path: str, *, width: float = 1.5, dashed: bool = False) -> str:

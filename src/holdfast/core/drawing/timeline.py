@@ -202,7 +202,7 @@ def _row(row: _Row, scale: Scale, left: float, y: float) -> tuple[str, float]:
         x, w = left + scale.at(begin), max(2.0, scale.at(end) - scale.at(begin))
         said = f"{status.replace('_', ' ')}, {moment.span(end - begin)}"
         role = f"{status}-bar" if status in _FADED else status
-        shapes.append(svg.group(said, svg.rect(role, x, middle - BAR / 2, w, BAR, round=min(3.0, w / 2))))
+        shapes.append(svg.group(said, svg.rect(role, x, middle - BAR / 2, w, BAR, corner=min(3.0, w / 2))))
     last = left - BESIDE
     for at, sign, role, shape, said in sorted(row.marks, key=lambda one: one[0]):
         last = max(left + scale.at(at), last + BESIDE)
@@ -212,7 +212,7 @@ def _row(row: _Row, scale: Scale, left: float, y: float) -> tuple[str, float]:
 
 def _stripes(many: int, top: float, width: float) -> Iterator[str]:
     for number in range(0, many, 2):
-        yield svg.rect("band", MARGIN / 2, top + ROW * number, width - MARGIN, ROW, round=4)
+        yield svg.rect("band", MARGIN / 2, top + ROW * number, width - MARGIN, ROW, corner=4)
 
 
 def _axis(scale: Scale, left: float, bottom: float) -> Iterator[str]:
@@ -250,10 +250,10 @@ def _told(rows: list[_Row]) -> str:
 
 def _legend(rows: list[_Row], y: float) -> Iterator[str]:
     x = MARGIN
-    bars = {status for row in rows for _, _, status in row.bars}
+    bars = {status for row in rows for begin, end, status in row.bars if begin < end}
     for status in (one for one in lifecycle.STATUSES if one in bars):
         word = status.replace("_", " ")
-        yield svg.rect(f"{status}-bar" if status in _FADED else status, x, y - 5, 18, 10, round=3)
+        yield svg.rect(f"{status}-bar" if status in _FADED else status, x, y - 5, 18, 10, corner=3)
         yield svg.text("faint", x + 24, y + 4, word, size=12)
         x += 44 + svg.wide(word, 12)
     there = {(shape, role if shape == "diamond" else "") for row in rows for _, _, role, shape, _ in row.marks}

@@ -24,24 +24,24 @@ def status(call: Call, show: Callable[[Call], None], nothing: Callable[[Call], N
     store = call.project.wired.store
     many = not call.named() and len(call.project.wired.candidates()) > 1
     if not many:
-        call.args.workflow = call.workflow().ulid  # what is watched stays the same when others begin or end
-    watcher = Watcher(lambda: store, *([] if many else [call.args.workflow]))
+        call.pin()  # what is watched stays the same when others begin or end
+    watcher = Watcher(lambda: store, *([] if many else [call.about]))
     draw = _drawn if call.is_shown and os.environ.get("TERM", "dumb") != "dumb" and not call.args.json else _below
     watcher.look()
-    first, ended, size = True, _Reader(call), _size(call)
+    first, ended, resized = True, _Reader(call), _Size(call)
     try:
         while True:
             over = not store.active() if many else _is_over(call)
             draw(call, nothing if many and over else show, first=first)
             if over:
                 return
-            watcher.wait(ended=lambda: ended() or _size(call) != size)
+            watcher.wait(ended=lambda: ended() or resized())
             if ended():
                 return
-            first, size = False, _size(call)
+            first = False
             call.look_again()
             if not many:
-                require_there(store, call.args.workflow)
+                require_there(store, call.about)
     except KeyboardInterrupt:
         write("\n" if call.is_shown else "")
 
@@ -91,8 +91,19 @@ def _below(call: Call, show: Callable[[Call], None], *, first: bool) -> None:
     sys.stdout.flush()
 
 
-def _size(call: Call) -> tuple[int, int]:
-    return tuple(os.get_terminal_size(sys.stdout.fileno())) if call.is_shown else (0, 0)
+class _Size:
+    """Whether the terminal has another size than when this was asked last."""
+
+    def __init__(self, call: Call) -> None:
+        self._is_shown = call.is_shown
+        self._seen = self._now()
+
+    def _now(self) -> os.terminal_size | None:
+        return os.get_terminal_size(sys.stdout.fileno()) if self._is_shown else None
+
+    def __call__(self) -> bool:
+        before, self._seen = self._seen, self._now()
+        return before != self._seen
 
 
 class _Reader:
