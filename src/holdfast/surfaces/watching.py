@@ -14,7 +14,7 @@ from holdfast.errors import HoldfastError
 EVERY = 0.25
 """Seconds between two looks."""
 SHARE = 0.004
-"""How much of a processor looking may take. A look at 1 000 workflows takes 2 ms: then one follows every half second."""
+"""How much of a processor looking may take. A look at 1 000 workflows takes 2 ms: they are twice a second then."""
 
 
 class Watcher:

@@ -19,7 +19,16 @@ from holdfast.surfaces.cli.call import Call
 
 
 def status(call: Call) -> None:
-    """The workflow that is meant; where several can be, each in short."""
+    """The workflow that is meant; where several can be, each in short. With `--watch`, again after each change."""
+    if call.args.watch:
+        from holdfast.surfaces.cli import following
+
+        following.status(call, _status, here)
+        return
+    _status(call)
+
+
+def _status(call: Call) -> None:
     several = () if call.named() else call.project.wired.candidates()
     if len(several) > 1:
         _in_short(call, [call.project.workflow(entry.ulid) for entry in several])
@@ -186,8 +195,17 @@ def log(call: Call) -> None:
     """With `--after`, the entries that follow it, as for reading on; without, the newest ones."""
     from itertools import islice
 
-    if call.args.check:
+    args = call.args
+    if sum(map(bool, (args.check, args.follow, args.timeline))) > 1:
+        said = "holdfast log: only one of --check, --follow and --timeline can be given"
+        raise refusals.misused(said, remedies.usage("log"))
+    if args.check:
         _output(call)
+        return
+    if args.timeline:
+        from holdfast.surfaces.cli import pictures
+
+        pictures.timeline(call)
         return
 
     workflow, limit = call.workflow(), call.args.limit
@@ -198,9 +216,18 @@ def log(call: Call) -> None:
         records = list(deque(history, maxlen=limit))
     else:
         records = list(islice(history, limit))
-    listed = [_record(one) for one in records] if call.args.json else []
-    data = {"workflow_id": workflow.id, "revision": workflow.state.revision, "records": listed}
-    call.answer(data, lambda: render.log(records, call.style, call.width))
+
+    def show(records: list[Record], before: Record | None = None) -> None:
+        listed = [_record(one) for one in records] if call.args.json else []
+        data = {"workflow_id": workflow.id, "revision": workflow.state.revision, "records": listed}
+        call.answer(data, lambda: render.log(records, call.style, call.width, before))
+
+    if call.args.follow:
+        from holdfast.surfaces.cli import following
+
+        following.log(call, show, records)
+        return
+    show(records)
 
 
 def _output(call: Call) -> None:
@@ -237,6 +264,11 @@ def metrics(call: Call) -> None:
 
 
 def diagram(call: Call) -> None:
+    if call.args.svg or call.args.png:
+        from holdfast.surfaces.cli import pictures
+
+        pictures.diagram(call)
+        return
     if call.args.lifecycle:
         from holdfast.core.diagram import lifecycle_diagram
 
