@@ -68,6 +68,8 @@ class Page:
             Route(own, self._read(self._workflow)),
             Route(f"{own}/approve/{{step:path}}", self._read(self._approve)),
             Route(f"{own}/journal", self._read(self._journal)),
+            Route(f"{own}/timeline.svg", self._drawn),
+            Route(f"{own}/steps.svg", self._drawn),
             Route(f"{own}/do/{{action}}", self._act, methods=["POST"]),
             Route("/learnings", self._read(self._learnings)),
             Route("/agents", self._read(self._agents)),
@@ -155,6 +157,20 @@ class Page:
         crumb = el("p", el("a", one.brief.title, href=one.link), class_="crumb")
         body = joined(crumb, el("h1", "Journal"), journal.part(one, piece, shell))
         return layout.whole(shell, f"Journal of {one.brief.title}", body)
+
+    async def _drawn(self, request: Request) -> Response:
+        """A picture as a file. Its rules for dark pages are in it."""
+        ulid, name = request.path_params["ulid"], request.url.path.rpartition("/")[2].partition(".")[0]
+
+        def drawn(project: Project) -> str:
+            return workflow_page.drawn(_one(project, ulid, []), name).file()
+
+        try:
+            made = await self.projects.used(drawn)
+        except HoldfastError as wrong:
+            return self._wrong(wrong)
+        policy = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+        return Response(made, media_type="image/svg+xml", headers=policy)
 
     def _learnings(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
         shell = self._shell(project, gathered.active(project), said)

@@ -80,7 +80,9 @@ class Door:
 
         async def sending(message: Any) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_ALWAYS)
+                headers = MutableHeaders(scope=message)
+                for name, value in _ALWAYS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         wrong = self._objection(scope)

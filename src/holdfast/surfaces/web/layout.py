@@ -5,6 +5,7 @@ from __future__ import annotations
 from _collections_abc import Sequence
 
 from holdfast.core import lifecycle
+from holdfast.core.drawing.svg import CSS
 from holdfast.core.lifecycle import MARKS
 from holdfast.core.remedy import Remedy, Scope, typed
 from holdfast.core.value import Value
@@ -52,6 +53,7 @@ def whole(shell: Shell, title: str, *main: Child, here: str = "", style: str = "
         if shell.is_copy
         else [el("link", rel="stylesheet", href="/style.css"), el("script", src="/page.js", type="module")]
     )
+    inside = f"{style}{CSS}" if style else ""  # what pictures need is in the style sheet, too
     head = el(
         "head",
         el("meta", charset="utf-8"),
@@ -59,7 +61,7 @@ def whole(shell: Shell, title: str, *main: Child, here: str = "", style: str = "
         el("meta", name="color-scheme", content="light dark"),
         el("title", f"{count}{title} · {shell.project} · Holdfast"),
         own,
-        el("style", Markup(style)) if style else None,
+        el("style", Markup(inside)) if inside else None,
     )
     body = el(
         "body",
@@ -150,9 +152,9 @@ def command(way: Remedy | str, scope: Scope) -> Markup:
 
 
 def ways(found: Sequence[Remedy], scope: Scope) -> Markup:
-    """What leads on, each with the words before it."""
+    """What leads on for a person, each with the words before it; where all is an agent's, that."""
     shown = []
-    for one in found:
+    for one in [way for way in found if way.who != "agent"] or found:
         words = el("span", f"{one.text} " if one.text else "")
         is_command = bool(one.command or one.shell)
         shown.append(joined(words if one.text else None, command(one, scope) if is_command else None))
@@ -172,13 +174,17 @@ def folded(summary: Child, *children: Child, open: bool = False, id: str = "", c
 
 def lines(told: Sequence[str]) -> Markup:
     """Lines of a file, or of what is different in it, each with the colour of what it says."""
-    return el("pre", *(el("span", f"{one}\n", class_=_kind(one)) for one in told), class_="lines", tabindex=0)
+    return el("pre", *map(_line, told), class_="lines", tabindex=0)
 
 
-def _kind(line: str) -> str | None:
-    """By the beginning that `excerpt` gives them: two spaces, then the sign."""
-    signs = {"+": "plus", "-": "minus", "@": "hunk", "|": "file", " ": "same"}
-    return signs.get(line[2:3], "remark") if line.startswith("  ") else "remark"
+def _line(said: str) -> Markup:
+    """By the beginning that `excerpt` gives it: two spaces, then the sign."""
+    kind = _SIGNS.get(said[2:3], "") if said.startswith("  ") else ""
+    shown = said[4:] if kind == "file" else said[2:] if kind else said.strip()
+    return el("span", shown, class_=kind or "remark")
+
+
+_SIGNS = {"+": "plus", "-": "minus", "@": "hunk", "|": "file", " ": "same"}
 
 
 def bare(title: str, *main: Child, head: Child = None) -> str:

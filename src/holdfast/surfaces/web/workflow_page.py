@@ -6,6 +6,7 @@ from _collections_abc import Iterator, Sequence
 
 from holdfast.core import conditions, lifecycle, limits, moment, queries
 from holdfast.core.briefing import Briefing, alert_text
+from holdfast.core.drawing.svg import Picture
 from holdfast.core.remedy import Scope
 from holdfast.errors import HoldfastError
 from holdfast.machine.place import Place
@@ -39,6 +40,8 @@ def body(project: Project, one: Seen, shell: Shell, actions: Markup, *, contents
     scope = project.scope(state.ulid).replace(person=True)
     main = joined(
         section("Now", _now(one, scope, shell), id="now"),
+        section("Timeline", _picture(one, shell, "timeline"), id="timeline"),
+        section("Diagram", _picture(one, shell, "steps"), id="diagram"),
         section("Files", _files(project.wired.place, one, contents=contents), id="files"),
         section("Checks", _checks(brief), id="checks"),
         section("Reviews", _reviews(brief), id="reviews"),
@@ -93,6 +96,36 @@ def _alerts(brief: Briefing, scope: Scope) -> Markup:
         told += [el("p", why), ways(onward, scope)]
     told += [el("p", said) for said in brief.also_claimed]
     return el("div", *told, class_="alert", role="alert") if told else Markup("")
+
+
+def _picture(one: Seen, shell: Shell, name: str) -> Markup:
+    """A picture that is fetched for itself, so that the page does not wait for it; in a copy it is inside."""
+    state = one.brief.state
+    if name == "timeline" and not any(state.step(path).attempt for path in state.plan.paths):
+        return Markup("")
+    if shell.is_copy:
+        inside: Markup = Markup(drawn(one, name).fragment(name))
+    else:
+        src = f"{one.link}/{name}.svg?revision={state.revision}"
+        inside = el("img", src=src, alt=_ALT[name], loading="lazy")
+    return el("div", inside, class_="picture", tabindex=0, role="region", aria_label=_ALT[name])
+
+
+_ALT = {
+    "timeline": "What happened when, as a picture; the journal tells the same in words",
+    "steps": "The steps and what follows what, as a picture; the list of steps tells the same",
+}
+
+
+def drawn(one: Seen, name: str) -> Picture:
+    """The picture itself; these draw nothing that the journal and the state do not say."""
+    if name == "timeline":
+        from holdfast.core.drawing.timeline import timeline
+
+        return timeline(one.workflow.history(0, one.brief.state.revision), one.brief.facts.now)
+    from holdfast.core.drawing.steps import steps
+
+    return steps(one.brief.state)
 
 
 def _now(one: Seen, scope: Scope, shell: Shell) -> Markup:
