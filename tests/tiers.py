@@ -51,6 +51,7 @@ SLOW = (
     "stores/test_losses.py",
     "surfaces/cli",
     "surfaces/mcp",
+    "surfaces/web",
     "surfaces/test_following_advice.py",
     "surfaces/test_statusline.py",
     "surfaces/test_told_at_once.py",

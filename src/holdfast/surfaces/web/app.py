@@ -9,7 +9,7 @@ from importlib import resources
 
 from anyio import create_task_group
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -77,6 +77,7 @@ class Page:
             Route(LOGIN, self._login, methods=["GET", "POST"]),
             Route("/style.css", _style),
             Route("/page.js", _script),
+            Route("/icon.svg", _icon),
             Route("/{rest:path}", self._missing),
         ]
 
@@ -96,7 +97,8 @@ class Page:
         """A page that is made of a project in a thread of its own."""
 
         async def answer(request: Request) -> Response:
-            said = tuple(self.sessions.take_said(request.scope[COOKIE])) if request.method == "GET" else ()
+            is_opened = request.headers.get("sec-fetch-dest", "document") == "document"  # and not fetched by a script
+            said = tuple(self.sessions.take_said(request.scope[COOKIE])) if is_opened else ()
             try:
                 made = await self.projects.used(lambda project: page(project, request, said))
             except HoldfastError as wrong:
@@ -125,6 +127,7 @@ class Page:
     def _workflow_page(self, project: Project, ulid: str, said: tuple[str, ...] = (), given: Given = NOTHING) -> str:
         running = gathered.active(project)
         shell, one = self._shell(project, running, said), _one(project, ulid, running)
+        shell = shell.replace(answers=one.link) if given.action else shell
         scope = project.scope(one.workflow.ulid).replace(person=True)
         actions = Markup("") if self.read_only else forms.actions(one, scope, given)
         return layout.whole(shell, one.brief.title, workflow_page.body(project, one, shell, actions))
@@ -144,6 +147,7 @@ class Page:
         shell, one = self._shell(project, running, said), _one(project, ulid, running)
         path = one.workflow.path(step)
         given, changed = done.given or NOTHING, done.changed
+        shell = shell.replace(answers=f"{one.link}/approve/{path}") if given.action else shell
         body = approve_page.body(project, one, path, shell, given=given, changed=changed)
         return layout.whole(shell, one.brief.state.plan.step(path).label, body)
 
@@ -185,8 +189,7 @@ class Page:
 
     async def _act(self, request: Request) -> Response:
         cookie, params = request.scope[COOKIE], request.path_params
-        sent = await request.form(max_fields=_FIELDS, max_files=0)
-        fields = tuple((name, value) for name, value in sent.multi_items() if isinstance(value, str))
+        fields = await _fields(request)
 
         def acted(project: Project) -> tuple[acting.Done, str]:
             done = acting.act(project, params["ulid"], params["action"], fields)
@@ -211,8 +214,7 @@ class Page:
     async def _login(self, request: Request) -> Response:
         """A code is taken from the address of the link, or from the form."""
         if request.method == "POST":
-            sent = await request.form(max_fields=_FIELDS, max_files=0)
-            code = str(sent.get("code", ""))
+            code = dict(await _fields(request)).get("code", "")
         else:
             code = request.query_params.get("code", "")
         if not code:
@@ -275,6 +277,17 @@ def _entrance() -> Markup:
     )  # fmt: skip
 
 
+async def _fields(request: Request) -> acting.Fields:
+    """What a form sent; nothing where it is none."""
+    from urllib.parse import parse_qsl
+
+    try:
+        body = (await request.body()).decode("utf-8", "replace")
+        return tuple(parse_qsl(body, keep_blank_values=True, max_num_fields=_FIELDS))
+    except (ClientDisconnect, ValueError):
+        return ()
+
+
 @cache
 def packaged(name: str) -> str:
     return resources.files("holdfast.surfaces.web").joinpath(name).read_text("utf-8")
@@ -282,6 +295,10 @@ def packaged(name: str) -> str:
 
 async def _style(_: Request) -> Response:
     return Response(packaged("style.css"), media_type="text/css")
+
+
+async def _icon(_: Request) -> Response:
+    return Response(packaged("icon.svg"), media_type="image/svg+xml")
 
 
 async def _script(_: Request) -> Response:

@@ -18,17 +18,18 @@ POLICY = "; ".join(
         *("require-trusted-types-for 'script'", "trusted-types hf"),
     )
 )
+# Without any referrer, browsers would not say from which page a form comes: it stays on this page instead.
 _ALWAYS = {
     "Content-Security-Policy": POLICY,
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _TYPES = ("application/x-www-form-urlencoded", "application/json")
 LOGIN = "/login"
-_OPEN = (LOGIN, "/style.css", "/page.js")
+_OPEN = (LOGIN, "/style.css", "/page.js", "/icon.svg")
 """What is answered to everybody: it says nothing of the workflows."""
 COOKIE = "holdfast.cookie"
 """Where the rest of the server finds the cookie of a request."""

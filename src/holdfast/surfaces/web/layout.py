@@ -25,6 +25,8 @@ class Shell(Value):
     read_only: bool = False
     said: tuple[str, ...] = ()
     """What the last action did."""
+    answers: str = ""
+    """Set on a page that is the answer to a form: where the page is that the form was on."""
     copy_of: str = ""
     """Set on pages that are files: the revision and the journal that they are a copy of."""
     depth: int = 0
@@ -45,13 +47,19 @@ class Shell(Value):
         return f"{up}w/{parts[2]}.html" if len(parts) == 3 and parts[1] == "w" else None
 
 
+_LINKS = (
+    el("link", rel="stylesheet", href="/style.css"),
+    el("link", rel="icon", href="/icon.svg", type="image/svg+xml"),
+)
+
+
 def whole(shell: Shell, title: str, *main: Child, here: str = "", style: str = "") -> str:
     """A page from its first character to the last. `style` is written into pages that are files."""
     count = f"({shell.waiting}) " if shell.waiting else ""
     own = (
         [el("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'")]
         if shell.is_copy
-        else [el("link", rel="stylesheet", href="/style.css"), el("script", src="/page.js", type="module")]
+        else [*_LINKS, el("script", src="/page.js", type="module")]
     )
     inside = f"{style}{CSS}" if style else ""  # what pictures need is in the style sheet, too
     head = el(
@@ -67,7 +75,7 @@ def whole(shell: Shell, title: str, *main: Child, here: str = "", style: str = "
         "body",
         el("a", "Skip to the content", class_="skip", href="#main"),
         _bar(shell, here),
-        el("main", _said(shell), *main, id="main", tabindex="-1"),
+        el("main", _said(shell), *main, id="main", tabindex="-1", data_at=shell.answers or None),
         _foot(shell),
     )
     return "<!doctype html>\n" + el("html", head, body, lang="en")
@@ -180,6 +188,8 @@ def lines(told: Sequence[str]) -> Markup:
 def _line(said: str) -> Markup:
     """By the beginning that `excerpt` gives it: two spaces, then the sign."""
     kind = _SIGNS.get(said[2:3], "") if said.startswith("  ") else ""
+    if kind in ("plus", "minus", "same"):
+        return el("span", f"{said[2]} {said[3:]}", class_=kind)
     shown = said[4:] if kind == "file" else said[2:] if kind else said.strip()
     return el("span", shown, class_=kind or "remark")
 
@@ -195,7 +205,7 @@ def bare(title: str, *main: Child, head: Child = None) -> str:
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
         el("title", f"{title} · Holdfast"),
-        el("link", rel="stylesheet", href="/style.css"),
+        *_LINKS,
         head,
     )
     bar = el("header", el("a", "Holdfast", class_="brand", href="/"), class_="bar")

@@ -33,11 +33,12 @@ class Linking:
         self._place = place
         self._record = _record(place, port)
         self._link = link
-        self._folder = tempfile.mkdtemp(prefix="holdfast-web-")  # the path of a socket must be short
-        self._path = os.path.join(self._folder, "link")
+        self._folder = self._path = ""
         self._server: asyncio.AbstractServer | None = None
 
     async def open(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix="holdfast-web-")  # the path of a socket must be short
+        self._path = os.path.join(self._folder, "link")
         self._server = await asyncio.start_unix_server(self._answer, self._path)
         places.prepare(self._place, insist=True)
         os.makedirs(os.path.dirname(self._record), mode=0o700, exist_ok=True)

@@ -11,7 +11,7 @@ function morph(old, now) {
     if (old.data !== now.data) old.data = now.data;
     return;
   }
-  if (old.isEqualNode(now)) return;
+  if (old.isEqualNode(now) || (old.id === "said" && !now.childElementCount)) return;
   if (isHeld(old)) return notice(old);
   for (const { name } of [...old.attributes])
     if (!now.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
@@ -29,8 +29,13 @@ function notice(form) {
   told.textContent = "Something changed since you began to write. Reload the page to see it; copy your text first.";
 }
 
+// What answers a form says why nothing was done, until it is reloaded: then it is the page that the form was on.
+const answers = document.querySelector("main").dataset.at;
+if (answers) history.replaceState(null, "", answers);
+
 let running = false, again = false;
 async function refresh() {
+  if (answers) return;
   if (running) return (again = true);
   running = true;
   try {
@@ -56,13 +61,18 @@ function say(text) {
 }
 
 // One connection a browser: whoever holds the lock listens, and tells the other tabs.
-function listen() {
+function connect() {
   const source = new EventSource("/events");
-  source.onmessage = ({ data }) => {
-    channel?.postMessage(data);
-    refresh();
+  const tell = () => (channel?.postMessage("look"), refresh());
+  source.onmessage = tell;
+  source.onerror = () => {
+    tell();
+    if (source.readyState === EventSource.CLOSED) setTimeout(connect, 2_000);
   };
-  source.onerror = () => say("The server does not answer.");
+}
+
+function listen() {
+  connect();
   return new Promise(() => {});
 }
 

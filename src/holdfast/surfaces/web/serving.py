@@ -58,11 +58,8 @@ def serve(listener: Listener) -> None:
 async def _served(listener: Listener) -> None:
     if listener.linking is not None:
         await listener.linking.open()
-    try:
-        await _Server(listening.config(listener.page.app), listener.page).serve([*listener.sockets])
-    finally:
-        if listener.linking is not None:
-            listener.linking.close()
+    server = _Server(listening.config(listener.page.app), listener.page, listener.linking)
+    await server.serve([*listener.sockets])
 
 
 def checked_origin(written: str, port: int) -> str:
@@ -97,10 +94,17 @@ def _has_ipv6() -> bool:
 class _Server(uvicorn.Server):
     """Told to end, it first ends the streams of changes, which would not end by themselves."""
 
-    def __init__(self, config: uvicorn.Config, page: Page) -> None:
+    def __init__(self, config: uvicorn.Config, page: Page, linking: Linking | None) -> None:
         super().__init__(config)
         self._page = page
+        self._linking = linking
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._page.events.end()
         super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """After it, the signal ends the process: nothing that follows would run."""
+        await super().shutdown(sockets)
+        if self._linking is not None:
+            self._linking.close()

@@ -40,8 +40,6 @@ def body(project: Project, one: Seen, shell: Shell, actions: Markup, *, contents
     scope = project.scope(state.ulid).replace(person=True)
     main = joined(
         section("Now", _now(one, scope, shell), id="now"),
-        section("Timeline", _picture(one, shell, "timeline"), id="timeline"),
-        section("Diagram", _picture(one, shell, "steps"), id="diagram"),
         section("Files", _files(project.wired.place, one, contents=contents), id="files"),
         section("Checks", _checks(brief), id="checks"),
         section("Reviews", _reviews(brief), id="reviews"),
@@ -51,6 +49,7 @@ def body(project: Project, one: Seen, shell: Shell, actions: Markup, *, contents
     )
     beside = joined(
         section("Steps", tree(brief), id="steps"),
+        section("Diagram", _picture(one, shell, "steps"), id="diagram"),
         section("Budget", _budget(brief), id="budget"),
         section("Agents", _agents(brief), id="agents"),
         section("Notes", _notes(brief), id="notes"),
@@ -60,6 +59,7 @@ def body(project: Project, one: Seen, shell: Shell, actions: Markup, *, contents
         _head(one, shell),
         _alerts(brief, scope),
         el("div", el("div", beside, class_="beside"), el("div", main, class_="middle"), class_="columns"),
+        section("Timeline", _picture(one, shell, "timeline"), id="timeline"),
         section("Journal", journal.part(one, newest, shell), id="journal"),
         actions,
     )
@@ -107,7 +107,7 @@ def _picture(one: Seen, shell: Shell, name: str) -> Markup:
         inside: Markup = Markup(drawn(one, name).fragment(name))
     else:
         src = f"{one.link}/{name}.svg?revision={state.revision}"
-        inside = el("img", src=src, alt=_ALT[name], loading="lazy")
+        inside = el("img", src=src, alt=_ALT[name])
     return el("div", inside, class_="picture", tabindex=0, role="region", aria_label=_ALT[name])
 
 
@@ -167,13 +167,13 @@ def _level(brief: Briefing, above: str, view: TreeView) -> Markup:
 
 def _step(brief: Briefing, path: str, view: TreeView) -> Markup:
     plan, status = brief.state.plan, brief.shown_of(path)
-    is_current = path == brief.step
+    is_current, beside = path == brief.step, view.beside(path)
     line = el(
         "span",
         mark(status),
         el("span", plan.step(path).label, class_="label"),
-        el("span", status.replace("_", " "), class_="unseen"),
-        el("span", view.beside(path), class_="faint beside-step"),
+        None if status in beside else el("span", status.replace("_", " "), class_="unseen"),
+        el("span", beside, class_="faint beside-step"),
         class_=f"line {'current' if is_current else ''} {'quiet' if status in ('pending', 'skipped') else ''}".strip(),
     )
     below = _level(brief, path, view)

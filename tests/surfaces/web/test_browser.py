@@ -1,0 +1,232 @@
+"""The page in a real browser: what is seen, decided and typed there, and that it stays as things are."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.surfaces.web.site import Site
+
+_EXPECTED = re.compile("status of (409|422)")
+"""What a browser itself says of a form that is shown again, with why nothing was done."""
+
+
+@pytest.fixture
+def served(site):
+    with site.serving() as found:
+        yield found
+
+
+@pytest.fixture
+def page(served, context):
+    """A page of a browser that was let in by the link; nothing may reach the console."""
+    found = context.new_page()
+    said: list[str] = []
+    found.on("console", lambda one: None if _EXPECTED.search(one.text) else said.append(f"{one.text} {one.location}"))
+    found.on("pageerror", lambda one: said.append(str(one)))
+    found.goto(served.link)
+    found.wait_for_url(f"{served.origin}/")
+    yield found
+    assert said == []
+
+
+def test_what_waits_is_on_top_and_counted_in_the_title(site, served, page):
+    site.waits()
+    expect(page).to_have_title(re.compile(r"^\(1\) Workflows"))  # the page noticed by itself
+    card = page.locator("#waiting a.card")
+    expect(card).to_contain_text("sign-off")
+    card.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("sign-off")
+
+
+def test_a_person_approves_what_the_page_shows_and_the_agent_hears_of_it(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    page.goto(f"{served.origin}{path}")
+    expect(page.locator("#work .lines .file")).to_have_text(["# Notes", "", "all is well"])
+    page.get_by_role("button", name="Approve").click()
+    page.wait_for_url(f"{served.origin}{path.partition('/approve')[0]}")
+    expect(page.locator("#said")).to_contain_text("sign-off is approved")
+    grant = site.step(id, "sign-off").grant
+    assert (grant.how, grant.by) == ("page", "human ada")
+    said = site.bench.ok("wait", "--for", "person", "--since", "1", "--json", "-w", id)
+    assert '"how": "page"' in said.out
+
+
+def test_the_page_shows_what_is_new_since_the_last_approval(site, served, page):
+    path = site.waits("# Notes\n\nNeeds Python 3.11.\n")
+    id = site.state("release").id
+    site.bench.open("human").workflow(id).approve("sign-off")
+    site.bench.open("human").workflow(id).reopen("sign-off", "name all versions")
+    notes = site.bench.write("notes.md", "# Notes\n\nNeeds Python 3.11 or 3.12.\n")
+    site.bench.open().workflow(id).done("sign-off", {"notes": str(notes)})
+    page.goto(f"{served.origin}{path}")
+    expect(page.locator("#work .minus")).to_have_text("- Needs Python 3.11.")
+    expect(page.locator("#work .plus")).to_have_text("+ Needs Python 3.11 or 3.12.")
+    expect(page.locator("#reviews")).to_contain_text("name all versions")
+
+
+def test_a_step_is_not_sent_back_without_feedback(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    page.goto(f"{served.origin}{path}")
+    before = site.journal(id)
+    page.get_by_role("button", name="Send back").click()
+    expect(page.get_by_role("alert")).to_contain_text("what should be different")
+    expect(page.get_by_label("What should be different")).to_be_focused()
+    assert site.journal(id) == before
+    page.get_by_label("What should be different").fill("Say what changed for users.")
+    page.get_by_role("button", name="Send back").click()
+    page.wait_for_url(f"{served.origin}{path.partition('/approve')[0]}")
+    step = site.step(id, "sign-off")
+    assert (step.status, step.feedback) == ("active", ("Say what changed for users.",))
+
+
+def test_a_file_that_changes_meanwhile_is_shown_again_and_not_approved(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    page.goto(f"{served.origin}{path}")
+    page.get_by_label("What should be different").fill("mind the date")  # the form is held as it is
+    notes = site.bench.write("notes.md", "# Notes\n\nnothing is well\n")
+    page.get_by_role("button", name="Approve").click()
+    expect(page.locator("#changed")).to_contain_text("changed after you opened the page")
+    expect(page.locator("#work")).to_contain_text("nothing is well")
+    expect(page.get_by_label("What should be different")).to_have_value("mind the date")
+    assert site.step(id, "sign-off").grant is None
+    assert notes.exists()
+
+
+def test_a_variant_is_chosen_by_its_radio(site, served, page):
+    site.at("pick")
+    state = site.state("release")
+    site.bench.open().workflow(state.id).submit("pick")
+    page.goto(f"{served.origin}/w/{state.ulid}/approve/pick")
+    page.get_by_role("radio", name="B").check()
+    page.get_by_role("button", name="Approve").click()
+    page.wait_for_url(f"{served.origin}/w/{state.ulid}")
+    assert site.step(state.id, "pick").grant.variant == "B"
+
+
+def test_everything_is_done_by_keyboard_alone(site, served, page):
+    site.waits()
+    id = site.state("release").id
+    page.goto(served.origin)
+    page.keyboard.press("j")
+    expect(page.locator("#waiting a.card")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("sign-off")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("() => document.activeElement.textContent") == "Approve":
+            break
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("approved")
+    assert site.step(id, "sign-off").grant.how == "page"
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("all workflows")
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.wait_for_url(f"{served.origin}/")
+
+
+def test_a_change_of_another_process_shows_and_what_is_being_written_stays(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    page.goto(f"{served.origin}{path.partition('/approve')[0]}")
+    page.locator("#do-pause summary").click()
+    page.get_by_label("Why", exact=True).fill("half a sente")
+    site.bench.ok("note", "the wheel is built from the tag", "-w", id)
+    expect(page.locator("#notes")).to_contain_text("built from the tag")
+    field = page.get_by_label("Why", exact=True)
+    expect(field).to_have_value("half a sente")
+    expect(field).to_be_focused()
+    expect(page.locator("#form-pause .notice")).to_be_visible()
+
+
+def test_eight_tabs_share_one_connection_and_come_back_after_a_restart(site, context):
+    with site.serving() as served:
+        first = context.new_page()
+        first.goto(served.link)
+        first.wait_for_url(f"{served.origin}/")
+        tabs = [first, *(context.new_page() for _ in range(7))]
+        for tab in tabs[1:]:
+            tab.goto(served.origin)
+        site.waits()
+        for tab in tabs:
+            expect(tab).to_have_title(re.compile(r"^\(1\)"))
+        first.close()
+        id = site.state("release").id
+        site.bench.open("human").workflow(id).approve("sign-off")
+        for tab in tabs[1:]:
+            expect(tab.locator("#waiting a.card")).to_contain_text("pick")
+        port = served.port
+    with site.serving(port=port) as again:
+        for tab in tabs[1:]:
+            expect(tab.locator("#updated")).to_contain_text("no longer logged in")
+        tabs[1].goto(again.link)
+        tabs[1].wait_for_url(f"{again.origin}/")
+        site.bench.open("human").workflow(id).approve("pick", "A")
+        for tab in tabs[1:]:
+            expect(tab).to_have_title(re.compile(r"^Workflows"))
+
+
+HOSTILE = "<img src=x onerror=alert(1)>\u202e\x1b[31mred"
+
+
+def test_hostile_texts_are_text(site, served, page):
+    path = site.waits(f"{HOSTILE}\n")
+    id = site.state("release").id
+    workflow = site.bench.open().workflow(id)
+    workflow.note(HOSTILE.replace("\x1b", ""))
+    workflow.remind("<script>alert(2)</script>")
+    for where in ("/", path.partition("/approve")[0], path, f"{path.partition('/approve')[0]}/journal"):
+        page.goto(f"{served.origin}{where}")
+        assert page.locator("main img:not([src^='/w/'])").count() == 0
+    page.goto(f"{served.origin}{path}")
+    expect(page.locator("#work .lines")).to_have_text("<img src=x onerror=alert(1)>\\u202e\\x1b[31mred")
+
+
+def test_without_script_it_can_be_read_and_approved(site, served, browser):
+    site.waits()
+    id = site.state("release").id
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(served.link)
+    page.wait_for_url(f"{served.origin}/")
+    page.get_by_role("link", name="sign-off").click()
+    page.get_by_role("button", name="Approve").click()
+    expect(page.get_by_text("sign-off is approved")).to_be_visible()
+    assert site.step(id, "sign-off").grant.how == "page"
+    context.close()
+
+
+def test_a_file_that_is_not_shown_whole_needs_a_tick(site, served, page):
+    path = site.waits()
+    state = site.state("release")
+    large = site.bench.root / "notes.md"
+    large.write_bytes(b"\x00\xff" * 1000)
+    site.bench.open("human").workflow(state.id).reject("sign-off", "more")
+    site.bench.open().workflow(state.id).done("sign-off", {"notes": str(large)})
+    page.goto(f"{served.origin}{path}")
+    page.get_by_role("button", name="Approve").click()
+    expect(page.get_by_role("alert")).to_contain_text("look at it elsewhere")
+    assert site.step(state.id, "sign-off").grant is None
+    page.get_by_label("I looked at all of it elsewhere").check()
+    page.get_by_role("button", name="Approve").click()
+    page.wait_for_url(f"{served.origin}/w/{state.ulid}")
+    assert site.step(state.id, "sign-off").grant.how == "page"
+
+
+def test_a_signature_is_asked_for_at_a_terminal(site: Site, served, page):
+    site.bench.write(
+        ".holdfast/workflows/signed.toml",
+        'name = "signed"\n[[step]]\nid = "plan"\noutputs = ["plan"]\napproval = { by = "signed" }\n',
+    )
+    workflow = site.bench.open().start("signed", "x").begin("plan")
+    workflow.done("plan", {"plan": str(site.bench.write("plan.md", "a plan\n"))})
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/plan")
+    expect(page.get_by_role("button", name="Approve")).to_be_disabled()
+    expect(page.locator("#barred")).to_contain_text("signature")
+    expect(page.locator("form")).to_contain_text("holdfast approve plan --sign KEY")

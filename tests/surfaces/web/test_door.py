@@ -1,0 +1,169 @@
+"""Who is let in: by which name, from which page, with which cookie; and who may open the door."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+
+import pytest
+
+
+def test_a_link_lets_one_browser_in_once(site):
+    with site.serving() as served:
+        path = served.link.removeprefix(served.origin)
+        first = served.get(path)
+        assert first.code == 200
+        cookie = first.headers["set-cookie"]
+        assert re.fullmatch(
+            rf"holdfast-{served.port}=[\w-]{{43}}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200", cookie
+        )
+        again = served.get(path)
+        assert again.code == 401
+        assert "set-cookie" not in again.headers
+        assert "does not work" in again.text
+
+
+def test_the_code_can_be_typed_and_wrong_ones_use_it_up(site):
+    with site.serving() as served:
+        code = served.link.partition("=")[2]
+        assert served.post("/login", {"code": "abcd-efgh-jkmn"}).code == 401
+        typed = served.post("/login", {"code": f" {code.upper()} "})
+        assert typed.code == 200
+        assert "set-cookie" in typed.headers
+    with site.serving() as served:
+        for _ in range(20):
+            served.post("/login", {"code": "abcd-efgh-jkmn"})
+        assert served.post("/login", {"code": served.link.partition("=")[2]}).code == 401
+
+
+def test_without_a_cookie_nothing_of_the_project_is_told(site):
+    id = site.waiting()
+    with site.serving() as served:
+        for path in ("/", f"/w/{site.ulid(id)}", "/learnings", "/agents", "/events", "/nowhere"):
+            answer = served.get(path)
+            assert answer.code == 401
+            assert "project" not in answer.text
+            assert "1.4.0" not in answer.text
+        assert served.post(f"/w/{site.ulid(id)}/do/cancel").code == 401
+        served.cookie = f"holdfast-{served.port}=forged"
+        assert served.get("/").code == 401
+
+
+def test_every_answer_has_the_headers_that_keep_other_pages_out(site):
+    with site.serving() as served:
+        for path in ("/", "/login", "/style.css", "/page.js"):
+            headers = served.get(path).headers
+            assert headers["cache-control"] == "no-store"
+            assert headers["x-content-type-options"] == "nosniff"
+            assert headers["referrer-policy"] == "same-origin"
+            assert headers["cross-origin-opener-policy"] == "same-origin"
+            assert headers["cross-origin-resource-policy"] == "same-origin"
+            assert "require-trusted-types-for 'script'" in headers["content-security-policy"]
+            assert "frame-ancestors 'none'" in headers["content-security-policy"]
+            assert "unsafe" not in headers["content-security-policy"]
+            assert "server" not in headers
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:{}", "localhost:{}", "evil.example", "holdfast.localhost", "x:{}"])
+def test_a_request_to_another_name_is_not_answered(site, host):
+    with site.serving() as served:
+        served.enter()
+        assert served.get("/", Host=host.format(served.port)).code == 421
+        assert served.get("/").code == 200
+
+
+def test_a_change_comes_from_this_page_only(site):
+    id = site.waiting()
+    with site.serving() as served:
+        served.enter()
+        before = site.journal(id)
+        path, fields = f"/w/{site.ulid(id)}/do/cancel", served.form(f"/w/{site.ulid(id)}", "form-cancel")
+        other = served.origin.replace(str(served.port), str(served.port + 1))
+        for origin in (None, "null", other, "http://evil.example", served.origin.replace("http:", "https:")):
+            assert served.post(path, fields, Origin=origin).code == 403
+        for where in ("cross-site", "same-site"):
+            assert served.post(path, fields, Sec_Fetch_Site=where).code == 403
+            assert served.get("/", Sec_Fetch_Site=where, Sec_Fetch_Mode="cors").code == 403
+        assert served.post(path, fields, Content_Type="text/plain").code == 415
+        assert served.ask("POST", path, b"x" * (1 << 20 | 1)).code == 413
+        assert served.ask("DELETE", path).code == 405
+        assert site.journal(id) == before
+        assert served.post(path, fields, Sec_Fetch_Site="same-origin").code == 303
+        assert site.state(id).cancelled.by == "human ada"
+
+
+def test_a_read_only_page_has_no_form_and_takes_no_change(site):
+    path = site.waits()
+    with site.serving("--read-only") as served:
+        served.enter()
+        for page in ("/", path.partition("/approve")[0], path):
+            assert "<form" not in served.get(page).text
+        for post in ("cancel", "decide"):
+            assert served.post(f"{path.partition('/approve')[0]}/do/{post}", {"step": "sign-off"}).code == 405
+
+
+def test_an_agent_may_only_look(site):
+    refused = site.bench.agent("web", "--port", "0")
+    assert refused.code == 3
+    assert "only a person" in refused.err
+    assert "holdfast web --read-only" in refused.err
+    hosted = site.bench.person("web", "--port", "0", env={"CLAUDECODE": "1"})
+    assert hosted.code == 3
+    assert "login?code" not in hosted.out
+
+
+def test_a_new_link_goes_to_a_person_at_a_terminal_only(site):
+    with site.serving() as served:
+        mine = site.bench.person("web", "--link", "--port", str(served.port))
+        assert mine.code == 0
+        link = re.search(r"http\S+", mine.out)[0]
+        assert served.get(served.link.removeprefix(served.origin)).code == 401  # the newest counts
+        assert served.get(link.removeprefix(served.origin)).code == 200
+        theirs = site.bench.agent("web", "--link", "--port", str(served.port))
+        assert theirs.code == 3
+        assert "login?code" not in theirs.out
+        record = next((site.root / ".holdfast" / "web").iterdir())
+        assert record.stat().st_mode & 0o777 == 0o600
+        with socket.socket(socket.AF_UNIX) as asked:  # an agent that asks the server itself
+            asked.connect(json.loads(record.read_text())["socket"])
+            assert b"refused" in asked.recv(4096)
+    assert not record.exists()
+    gone = site.bench.person("web", "--link", "--port", str(served.port))
+    assert "no page of this project is served on port" in gone.out
+
+
+def test_a_port_that_is_taken_is_an_error_also_on_the_other_address(site):
+    with site.serving() as served:
+        taken = site.bench.person("web", "--port", str(served.port), "--no-open")
+        assert "nothing can listen on 127.0.0.1" in taken.out
+    with socket.socket(socket.AF_INET6) as other:
+        try:
+            other.bind(("::1", 0))
+        except OSError:
+            pytest.skip("no IPv6 here")
+        other.listen()
+        taken = site.bench.person("web", "--port", str(other.getsockname()[1]), "--no-open")
+        assert "nothing can listen on ::1" in taken.out
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://example.org", "https://", "https://x/path", "http://localhost:1", "https://a b", "ftp://x"]
+)
+def test_an_address_that_is_not_ours_is_refused(site, origin):
+    said = site.bench.person("web", "--port", "0", "--no-open", "--origin", origin)
+    assert said.code == 2
+    assert "cannot be the address of the page" in said.out
+
+
+def test_through_a_tunnel_the_cookie_is_for_its_name_and_encrypted(site):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with site.serving("--origin", "https://page.example.org", port=port) as served:
+        path, served.port = served.link.partition("page.example.org")[2], port
+        answer = served.get(path)
+        assert answer.code == 200
+        assert answer.headers["set-cookie"].startswith("__Host-holdfast=")
+        assert answer.headers["set-cookie"].endswith("; Secure")
+        assert served.get("/", Host=f"holdfast.localhost:{served.port}").code == 421
