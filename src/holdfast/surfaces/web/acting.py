@@ -40,7 +40,7 @@ def act(project: Project, ulid: str, action: str, fields: Fields) -> Done:
         return Done("This was done already.", page="")
     try:
         for name, value in fields:
-            optional_text(value, name, forms.LONGEST)
+            optional_text(value.strip(), name, forms.LONGEST)
         if action == "decide":
             return _decide(project, workflow, given)
         known = _ACTIONS.get(action)

@@ -75,7 +75,7 @@ def _table(records: Sequence[Record]) -> Markup:
             continue
         if record.at[:10] != day:
             day = record.at[:10]
-            rows.append(el("li", el("h3", f"{day} UTC"), class_="day"))
+            rows.append(el("li", el("strong", f"{day} UTC"), class_="day"))
         for status, what, why in told:
             rows.append(
                 el(
