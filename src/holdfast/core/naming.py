@@ -43,7 +43,8 @@ NAMES: dict[str, tuple[str, str]] = {
     "review": (WRITE, "STEP --verdict=approved|needs_revision --feedback=TEXT"),
     "approve": (
         WRITE,
-        "[STEP] --claimed --variant=V values:--modify=K=V… --sign=KEY --signature=FILE --payload --yes --no-pager",
+        "[STEP] --claimed --variant=V values:--modify=K=V… --sign=KEY --signature=FILE --statement=FILE --payload \
+--yes --no-pager",
     ),
     "reject": (WRITE, "[STEP] --feedback=TEXT values:--modify=K=V…"),
     "reopen": (WRITE, "STEP --feedback=TEXT"),

@@ -81,6 +81,7 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "shell": ("", "word"),
     "sign": ("sign with this SSH key", "path", ""),
     "signature": ("a signature that was made elsewhere", "path", ""),
+    "statement": ("the file that was signed (default: the signature's, without .sig)", "path", ""),
     "since": ("what happened after this revision counts", "whole:0:999999999"),
     "slug": ("the feature", "word", ""),
     "source": ("the content (default: standard input)", "path"),

@@ -32,6 +32,15 @@ if TYPE_CHECKING:
     from holdfast.machine.settings import Settings
 
 
+def kept_lines(store: Store, ulid: str) -> bytes:
+    """The lines of a journal byte for byte, without its lock."""
+    path = store.file_of(ulid)
+    if not path:
+        return store.export(ulid)
+    with open(path, "rb") as file:
+        return file.read()
+
+
 class Wired(Value):
     """Everything that works together on one root."""
 
@@ -56,6 +65,10 @@ class Wired(Value):
     """What is not as it was when somebody last looked, such as a command of the project, until it is told."""
     use_systems: Callable[[], None]
     """Makes the systems that this project enables those of the thread: called where a request turns to the project."""
+
+    def journal(self, ulid: str) -> bytes:
+        """All lines of a journal, as they are kept."""
+        return kept_lines(self.store, ulid)
 
     def unbuilt(self, state: State) -> Unmet:
         """Why nothing can be built on the result of a workflow, and what helps."""
