@@ -84,7 +84,7 @@ class Approvals:
 
         said = statement.parse(proof.statement)
         how = PASSKEY if proof.credential else SIGNATURE
-        signer = self._prover().signer(proof, said, step)
+        signer = self._prover().signer(proof, said, step, given_now=True)
         self._require_journal(state, said)
         if step not in state.plan:
             return {}
@@ -130,7 +130,10 @@ class Approvals:
         """Whether a proof is of this grant, and of the person that it names."""
         try:
             said = _stated(proof)
-            return is_of(said, state, step, grant) and self._prover().signer(proof, said, step) == grant.by
+            return (
+                is_of(said, state, step, grant)
+                and self._prover().signer(proof, said, step, given_now=False) == grant.by
+            )
         except HoldfastError:
             return False
 

@@ -218,14 +218,27 @@ def _approvals(place: Place, settings: Settings, store: Store) -> Approvals:
     def journal(ulid: str) -> bytes:
         return kept_lines(store, ulid)
 
-    def prover() -> Prover:
-        from holdfast.machine import signing
-        from holdfast.machine.proving import Prover
-
-        return Prover(lambda: signing.signers(place, config))
+    def proving() -> Prover:
+        return prover(place, settings, store)
 
     return Approvals(
-        *(place, settings.data_dir), person=person, prover=prover, is_users=is_users, journal=journal, wait=wait
+        *(place, settings.data_dir), person=person, prover=proving, is_users=is_users, journal=journal, wait=wait
+    )
+
+
+def prover(place: Place, settings: Settings, store: Store) -> Prover:
+    """Who may prove an approval here."""
+    from holdfast.engine.proofs import named_here
+    from holdfast.machine import clone, signing
+    from holdfast.machine.approvers import Lists
+    from holdfast.machine.known_approvers import KnownApprovers
+    from holdfast.machine.proving import Prover
+
+    return Prover(
+        signers=lambda: signing.signers(place, settings.config_dir),
+        lists=lambda: Lists(place, settings.config_dir),
+        named=lambda: named_here((kept_lines(store, ulid) for ulid in store.every()), clone.name(place.root)),
+        is_replaced=KnownApprovers(settings.data_dir).is_replaced,
     )
 
 

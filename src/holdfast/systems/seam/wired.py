@@ -70,6 +70,20 @@ class Wired(Value):
         """All lines of a journal, as they are kept."""
         return kept_lines(self.store, ulid)
 
+    def changed_approvers(self) -> list[Alert]:
+        """What happened to the lists of those who may approve with a passkey since a person looked at them."""
+        from holdfast.core.state import Alert
+        from holdfast.machine.known_approvers import changes
+
+        told = changes(self.approvers, self.settings.data_dir)
+        return [Alert(self.world.now(), "approvers", said) for said in told]
+
+    @property
+    def approvers(self) -> tuple[str, ...]:
+        """Where such lists can be: that of the user, of the project and of the machine."""
+        own = os.path.join(self.settings.config_dir, "holdfast", "approvers")
+        return own, os.path.join(self.place.home, "approvers"), "/etc/holdfast/approvers"
+
     def unbuilt(self, state: State) -> Unmet:
         """Why nothing can be built on the result of a workflow, and what helps."""
         from holdfast.core.needs import needs
