@@ -61,6 +61,11 @@ def proof_needed(policy: str) -> Callable[[str], Refused]:
     return {"signed": signature_needed, "passkey": passkey_needed}.get(policy, either_needed)
 
 
+def browser_needed(what: str) -> Refused:
+    said = f"only a browser can {what}: it is done on the page"
+    return Refused("browser_needed", said, remedy=remedies.page(text="open it"))
+
+
 def stated_otherwise(path: str, fields: list[str]) -> Refused:
     return Refused(
         "stated_otherwise",

@@ -79,7 +79,7 @@ def touched(proof: Proof, said: Statement, known: Approvers, number: int) -> Key
 def require_continued(found: Approvers, named: Iterable[Named], is_replaced: Callable[[str], bool]) -> None:
     """Refuses a list that was replaced or cut: it has to continue every list that earlier approvals here name."""
     lost = sorted({one for one in named if not found.continues(one)})
-    if not lost or (found.after and is_replaced(found.after) and _is_before(found, lost)):
+    if not lost or _are_replaced(found, lost, is_replaced):
         return
     said = f"{found.path} does not continue the list of approvers with {lost[-1][0]} lines that approvals here name"
     ways = (
@@ -90,9 +90,10 @@ def require_continued(found: Approvers, named: Iterable[Named], is_replaced: Cal
     raise Refused("approvers_replaced", said, remedy=ways, facts=facts)
 
 
-def _is_before(found: Approvers, lost: Iterable[Named]) -> bool:
-    """Whether all of these are of the list in whose place this one is."""
+def _are_replaced(found: Approvers, lost: Iterable[Named], is_replaced: Callable[[str], bool]) -> bool:
+    """Whether all of these are of a list in whose place a person here put this one, or is about to."""
     from holdfast.machine.approvers import read, retired
 
-    before = [one for one in map(read, retired(found.path)) if one.at[1] == found.after]
+    before = [one for one in map(read, retired(found.path)) if is_replaced(one.at[1])]
+    before = [one for one in before if one.at[1] == found.after or not found.lines]
     return all(any(old.continues(one) for old in before) for one in lost)
