@@ -1,6 +1,6 @@
 """What a step's work is, for a statement: every file with its SHA-256.
 
-Holdfast's own hash has 128 bits. Whoever writes two files can search for a pair with the same one, so no proof
+Holdfast's own hash has 128 bits. Who writes two files can search for a pair with the same one, so no proof
 names it.
 """
 

@@ -1,12 +1,11 @@
 """The lists of those who may approve with a passkey: JSON lines, each of which grows the list by a signature.
 
-Each line names the SHA-256 of the one before. The first line is the root, and whoever reads a list has to know that it
-is the right one. Each line after it carries an assertion by a key in force before it, over the text of the change.
+Each line names the SHA-256 of the one before. The first line is the root, and a reader has to know that it is the
+right one. Each line after it carries an assertion by a key in force before it, over the text of the change.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from holdfast.core.remedy import shell
 from holdfast.core.value import Any, Value
 from holdfast.errors import Broken, NotFound, Refused
 from holdfast.machine import passkeys
-from holdfast.machine.passkeys import Assertion, Key
+from holdfast.machine.passkeys import Assertion, Key, sha256
 from holdfast.machine.place import Place, read_regular
 
 NAME = "approvers"
@@ -49,7 +48,7 @@ class Approvers(Value):
         return self.keys[-1] if self.keys else ()
 
     def hash_of(self, number: int) -> str:
-        return hashlib.sha256(self.lines[number - 1]).hexdigest() if 0 < number <= len(self.lines) else ""
+        return sha256(self.lines[number - 1]).hex() if 0 < number <= len(self.lines) else ""
 
     def continues(self, at: tuple[int, str]) -> bool:
         """Whether it is what a statement names, or grew out of that."""

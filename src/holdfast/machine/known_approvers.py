@@ -35,7 +35,8 @@ class KnownApprovers:
         self._put("replaced", last, when)
 
     def _part(self, name: str) -> dict[str, Any]:
-        found = (object_in(read_regular(self._path, _LARGEST)) or {}).get(name)
+        data = read_regular(self._path, _LARGEST)
+        found = (object_in(data) or {}).get(name) if data else None
         return found if isinstance(found, dict) else {}
 
     def _put(self, part: str, name: str, value: str) -> None:

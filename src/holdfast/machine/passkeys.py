@@ -6,7 +6,6 @@ it. Only this module imports `fido2`, and only where an answer is looked at.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from _collections_abc import Mapping
@@ -76,8 +75,14 @@ def checked_name(name: str) -> str:
     return name
 
 
+def sha256(data: bytes) -> bytes:
+    import hashlib
+
+    return hashlib.sha256(data).digest()
+
+
 def challenge(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()
+    return sha256(text.encode())
 
 
 def encoded(data: bytes) -> str:
@@ -145,7 +150,7 @@ def require(key: Key, text: str, given: Assertion) -> None:
     if encoded(_spki(cose)) != key.spki:
         raise bad("the two forms of its public key differ")
     try:
-        cose.verify(data + hashlib.sha256(client_data).digest(), decoded(given.signature, "signature"))
+        cose.verify(data + sha256(client_data), decoded(given.signature, "signature"))
     except (InvalidSignature, ValueError):
         raise bad("its signature does not hold") from None
 
@@ -208,7 +213,7 @@ def _require_authenticator(data: bytes, party: str) -> AuthenticatorData:
         found = AuthenticatorData(data)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         raise bad("its authenticator data cannot be read") from None
-    if found.rp_id_hash != hashlib.sha256(party.encode()).digest():
+    if found.rp_id_hash != sha256(party.encode()):
         raise bad(f"it is for another relying party than {party}")
     if not found.is_user_present():
         raise bad("nobody touched the key")

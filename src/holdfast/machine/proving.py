@@ -37,7 +37,7 @@ class Prover:
         self._is_replaced = is_replaced
 
     def signer(self, proof: Proof, said: Statement, step: str | Blank, *, given_now: bool) -> str:
-        """The name of whoever made a proof of this statement; refused where it does not hold.
+        """The name of the person who made a proof of this statement; refused where it does not hold.
 
         A passkey that approves now has to be in force now, by the list that counts here; of a proof that was given
         before, it had to be in force then.

@@ -72,6 +72,9 @@ class Wired(Value):
 
     def changed_approvers(self) -> list[Alert]:
         """What happened to the lists of those who may approve with a passkey since a person looked at them."""
+        known = os.path.join(self.settings.data_dir, "holdfast", "trust", ".known-approvers")
+        if not any(os.path.lexists(path) for path in (*self.approvers, known)):
+            return []
         from holdfast.core.state import Alert
         from holdfast.machine.known_approvers import changes
 
