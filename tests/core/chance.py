@@ -67,7 +67,7 @@ def _step(chance: Chance, name: str, depth: int, before: Sequence[str]) -> Step:
 
 
 def gated(chance: Chance, step: Step) -> Step:
-    policy = chance.pick(("relayed", "relayed", "human", "signed"))
+    policy = chance.pick(("relayed", "relayed", "human", "signed", "passkey", "signed or passkey"))
     match chance.below(12):
         case 0 | 1:
             return step.replace(approval=Approval(policy))

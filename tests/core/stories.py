@@ -72,9 +72,11 @@ class Story:
         _meddle(play, chance)
         command = random_command(chance, before)
         signer = ""
+        proven: dict[str, Any] = {}
         if isinstance(command, cmd.Approve) and (signer := chance.pick(signers)):
-            command = command.replace(signed=self._on_disk(command.step))
-        facts = play.facts(signer=signer, trusted=not chance.one_in(12), past=self._past(command))
+            how = chance.pick(("signature", "passkey"))
+            proven = {"signer": signer, "signed_with": how, "signed": self._on_disk(command.step)}
+        facts = play.facts(**proven, trusted=not chance.one_in(12), past=self._past(command))
         token = held(chance.below(3)) if chance.one_in(6) else ""
         key = f"k{chance.below(6)}" if chance.one_in(8) else ""
         payload = type(command).__name__ if key else ""

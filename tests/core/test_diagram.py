@@ -63,7 +63,7 @@ def test_every_gate_is_a_badge_under_the_name():
     assert list(nodes(mermaid(story.state)).values()) == [
         "○ a<br/>◇ lint, tests<br/>◇ report<br/>◇ review<br/>◇ approval",
         "○ b<br/>◇ choice of A, B",
-        "○ c<br/>◇ signed approval",
+        "○ c<br/>◇ approval with a signature",
     ]
 
 

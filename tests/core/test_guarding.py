@@ -62,7 +62,7 @@ def test_steps_that_are_worked_on_at_once_deny_together():
     assert [rule["tool"] for rule in entry(play)["deny"]] == ["Edit", "Write"]
 
 
-@pytest.mark.parametrize("gate", ["human", "signed"])
+@pytest.mark.parametrize("gate", ["human", "signed", "passkey"])
 def test_gates_that_are_a_persons_are_told_with_every_name_of_their_step(gate):
     play = begun(step("a"), step("b", step("look", approval={"by": gate}), step("pick", choice={"by": gate})))
     assert [one["step"] for one in entry(play)["human"]] == ["b/look", "b/pick"]

@@ -212,11 +212,48 @@ def test_a_human_gate_takes_only_a_persons_own_word(actor):
     assert play.status("a") == "done"
 
 
+SIGNED = {"signer": "ada@example.com", "signed_with": "signature"}
+TOUCHED = {"signer": "ada's phone", "signed_with": "passkey", "person": "passkey"}
+
+
+@pytest.mark.parametrize("by", ["passkey", "signed or passkey"])
+def test_a_passkey_gate_takes_no_word_of_a_person_or_agent_without_the_key(by):
+    play = waiting(by)
+    for actor, how in ((AGENT, ""), (PERSON, "terminal"), (PERSON, "elicitation"), (PERSON, "forge")):
+        code = "passkey_needed" if by == "passkey" else "signature_needed"
+        assert "holdfast web" in str(play.refuses(Approve("a"), code, by=actor, person=how).remedies[0])
+    play.do(Approve("a"), by=PERSON, **TOUCHED)
+    assert (grant_of(play).how, grant_of(play).by, play.status("a")) == ("passkey", "ada's phone", "done")
+
+
+def test_a_passkey_gate_takes_no_signature_unless_it_says_so():
+    waiting("passkey").refuses(Approve("a"), "passkey_needed", **SIGNED)
+    waiting("signed").refuses(Approve("a"), "signature_needed", by=PERSON, **TOUCHED)
+    play = waiting("signed or passkey")
+    play.do(Approve("a"), **SIGNED)
+    assert play.status("a") == "done"
+
+
+@pytest.mark.parametrize("by", ["relayed", "human"])
+def test_a_passkey_passes_a_gate_that_asks_for_a_person(by):
+    play = waiting(by)
+    play.do(Approve("a"), by=PERSON, **TOUCHED)
+    assert (grant_of(play).how, play.status("a")) == ("passkey", "done")
+
+
+def test_a_no_at_a_passkey_gate_takes_the_key_too():
+    play = waiting("passkey")
+    play.refuses(Reject("a", "shorter"), "passkey_needed", by=PERSON)
+    play.refuses(Reject("a", "shorter"), "person_needed", by=AGENT)
+    (moved,) = play.do(Reject("a", "shorter"), by=PERSON, **TOUCHED)
+    assert (moved.move, moved.feedback, play.status("a")) == ("revised", "shorter", "active")
+
+
 def test_a_signed_gate_names_the_key_in_every_remedy():
     play = waiting("signed")
     for command, code in ((Done("a"), "gate_unmet"), (Begin("a"), "wrong_status")):
         assert play.typed(play.refuses(command, code, by=PERSON)) == "holdfast approve a --sign KEY"
-    play.do(Approve("a", signed={}), by=PERSON, signer="ada")
+    play.do(Approve("a"), by=PERSON, **SIGNED)
     play.do(Reopen("a"), by=PERSON)
     play.do(Done("a"))
     assert play.typed(queries.blockers(play.state, "a", play.facts())[0]) == "holdfast approve a --sign KEY"
@@ -226,7 +263,7 @@ def test_a_signed_gate_takes_only_a_signature_whoever_brings_it():
     play = waiting("signed")
     play.refuses(Approve("a"), "signature_needed", by=AGENT)
     play.refuses(Approve("a"), "signature_needed", by=PERSON)
-    play.do(Approve("a"), by=AGENT, signer="ada@example.com")
+    play.do(Approve("a"), by=AGENT, **SIGNED)
     assert (grant_of(play).how, grant_of(play).by) == ("signature", "ada@example.com")
 
 
@@ -234,9 +271,9 @@ def test_a_signature_counts_only_for_the_artifacts_it_was_made_over():
     play = given(step("a", outputs=["log"], approval={"by": "signed"})).write("f", "news")
     play.do(Begin("a"), Done("a", {"log": "f"}))
     signed = {"log": "hash of news"}
-    for other in (None, {}, {"log": "hash of old news"}, {**signed, "map": "hash of news"}):
-        play.refuses(Approve("a", signed=other), "signed_something_else", signer="ada")
-    play.do(Approve("a", signed=signed), signer="ada")
+    for other in ({}, {"log": "hash of old news"}, {**signed, "map": "hash of news"}):
+        play.refuses(Approve("a"), "signed_something_else", **{**SIGNED, "signed": other})
+    play.do(Approve("a"), **{**SIGNED, "signed": signed})
     assert grant_of(play).hashes == signed
 
 

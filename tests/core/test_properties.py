@@ -19,6 +19,7 @@ from holdfast.core.definition import POLICIES, Bounds, Check, Step
 from holdfast.core.facts import Facts
 from holdfast.core.patterns import overlap
 from holdfast.core.plan import Plan, ancestors
+from holdfast.core.policies import EITHER
 from holdfast.core.remedy import described
 from holdfast.core.state import (
     KEPT_SEATS,
@@ -194,8 +195,10 @@ class Witness:
             assert given_here, f"{path} is done and nobody approved it"
             _, grant, actor, signer = given_here[-1]
             assert not grant.claimed
-            assert "signed" not in policies or signer
-            assert "human" not in policies or actor.kind == "human" or ("signed" in policies and signer)
+            proof = {EITHER: ("signature", "passkey"), "signed": ("signature",), "passkey": ("passkey",)}
+            proofs = [proof[policy] for policy in policies if policy in proof]
+            assert not proofs or (signer and grant.how in proofs[-1])
+            assert "human" not in policies or actor.kind == "human" or signer
             assert not step.choice or grant.variant in step.choice.options
         if step.review:
             said = [verdict for p, verdict in self.verdicts if p == path and verdict.attempt == attempt]

@@ -31,6 +31,7 @@ from holdfast.core.state import (
     Lease,
     Mark,
     Progress,
+    Proof,
     Seat,
     Shown,
     Snapshot,
@@ -80,7 +81,8 @@ STEP = de.Step(
 ARTIFACT = Artifact("CHANGELOG.md", "ab12", AT, 7)
 EVIDENCE = Evidence(True, AT, 2, "engine", "agent coder", 0, 1200, "abc", "def", True, "ok\n", "d1", "timed out", True,
                     {"count": 3, "failing": ["test_a"]}, {"JWT": 1}, "build")  # fmt: skip
-GRANT = Grant(AT, "ada", "terminal", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, "laptop", "--", "ab")
+PROOF = Proof("holdfast approval 2\n", "MEUC", "a2V5", "eyJ0", "SZYN")
+GRANT = Grant(AT, "ada", "passkey", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, "laptop", PROOF, "ab")
 VERDICT = Verdict("needs_revision", AT, "agent reviewer", 2, "more 🧪")
 LEASE = Lease(3, AT, "boot", 99.5, 600, "session", role="coder", step="verify", agent="agent-7", key="ab",
               worktree=".worktrees/a/verify", branch="hf/a/verify", into="main")  # fmt: skip
@@ -191,7 +193,7 @@ STATE = State(
 EVENTS: list[ev.Event] = [
     ev.Started(**IDENTITY, steps=(STEP,)),
     ev.Adopted(**IDENTITY, **CARRIED, steps=(STEP,), document={}),
-    ev.Moved("completed", "verify", 2, "why", "feedback", True, {"violations": [{"check": "words"}]}, "build"),
+    ev.Moved("completed", "verify", 2, "why", "feedback", True, {"violations": [{"check": "words"}]}, "build", PROOF),
     ev.Produced("verify", "log", ARTIFACT),
     ev.Dropped("verify", "log"),
     ev.Checked("verify", "tests", EVIDENCE),
@@ -267,6 +269,7 @@ def test_there_is_an_example_of_every_event():
         ESCALATION,
         EVIDENCE,
         GRANT,
+        PROOF,
         LEASE,
         HOLD,
         SEAT,
@@ -304,7 +307,7 @@ def test_a_state_with_everything_comes_back_as_it_was():
 
 def test_every_value_a_state_holds_has_an_example_above():
     parts: tuple[Value, ...] = (
-        *(ARTIFACT, EVIDENCE, GRANT, VERDICT, LEASE, HOLD, SEAT, LEARNING, SNAPSHOT),
+        *(ARTIFACT, EVIDENCE, GRANT, PROOF, VERDICT, LEASE, HOLD, SEAT, LEARNING, SNAPSHOT),
         *(ALERT, PROGRESS, STATE, ACT, ESCALATION),
     )
     shown = {Actor, Mark, Shown, Try, Carried, Claim, *map(type, parts)}

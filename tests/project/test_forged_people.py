@@ -13,7 +13,7 @@ import pytest
 import holdfast
 from holdfast.core import commands as cmd
 from holdfast.core import gates
-from holdfast.core.state import Actor
+from holdfast.core.state import Actor, Proof
 from holdfast.errors import HoldfastError
 from tests.workbench import Bench
 
@@ -87,9 +87,10 @@ def test_a_signature_is_checked_whoever_brings_it(bench):
     workflow = project.workflow().begin("seal").done("seal")
     armor = "-----BEGIN SSH SIGNATURE-----\nAAAA\n-----END SSH SIGNATURE-----\n"
     for signature, code in ((armor, "bad_signature"), ("ada", "bad_signature"), ("", "signature_needed")):
-        forged = cmd.Approve("seal", signature=signature, signed={})
+        proof = Proof(workflow.statement("seal").decode(), signature) if signature else None
+        forged = cmd.Approve("seal", proof=proof)
         refused(lambda forged=forged: workflow.execute(forged), code)
-    refused(lambda: workflow.approve("seal", signature=b"\xff"), "bad_signature")
+    refused(lambda: workflow.approve("seal", signature=b"\xff", statement=workflow.statement("seal")), "bad_signature")
 
 
 def test_a_signature_holds_in_a_copy_as_long_as_its_signer_is_named_there(bench, tmp_path):

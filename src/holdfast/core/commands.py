@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core.definition import Definition, Equipment, Identity, Step
-from holdfast.core.state import Actor, Alert, Evidence, Progress, State
+from holdfast.core.state import Actor, Alert, Evidence, Progress, Proof, State
 from holdfast.core.value import Any, Value
 
 TYPE_CHECKING = False
@@ -109,9 +109,7 @@ class Approve(Command):
     step: str
     variant: str = ""
     modifications: Mapping[str, Any] = {}
-    signature: str = ""
-    signed: Mapping[str, str] | None = None
-    """The artifacts' hashes that the signature was made over."""
+    proof: Proof | None = None
     shown: Mapping[str, str] | None = None
     """The artifacts' hashes as the person who approves was shown them, where that is known."""
 
@@ -126,6 +124,7 @@ class Reject(Command):
     step: str
     feedback: str = ""
     modifications: Mapping[str, Any] = {}
+    proof: Proof | None = None
 
 
 class Reopen(Command):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, provenance, queries
+from holdfast.core import gates, lifecycle, policies, provenance, queries
 from holdfast.core.definition import Check, Step
 from holdfast.core.facts import Facts, HandIn
 from holdfast.core.moment import ago
@@ -186,7 +186,7 @@ def _approval(state: State, path: str, facts: Facts) -> tuple[str, str]:
     if grant is not None:
         chosen = f"{grant.variant}, " if grant.variant else ""
         return "passed", f"{chosen}by {grant.by}, {ago(grant.at, facts.now)}"
-    who = {"relayed": "", "human": " from a person", "signed": " with a signature"}[gates.policy(step)]
+    who = policies.SAID[gates.policy(step)].replace(" by ", " from ")
     among = f": {', '.join(step.choice.options)}" if step.choice and step.choice.options else ""
     return "waiting" if progress.status == lifecycle.WAITING else "missing", f"needed{who}{among}"
 

@@ -6,7 +6,8 @@ from _collections_abc import Mapping
 
 from holdfast.core.value import Any, Value
 
-POLICIES = ("relayed", "human", "signed")
+POLICIES = ("relayed", "human", "signed or passkey", "signed", "passkey")
+"""Whose word a gate takes; `policies` has what each is content with."""
 ACTIONS = {"load": "loaded", "branch": "branch", "commit": "commit_sha", "pull_request": "pr_url"}
 """What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done. A system may
 have further ones for the definitions of its dialect."""

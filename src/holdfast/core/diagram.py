@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import lifecycle
+from holdfast.core import lifecycle, policies
 from holdfast.core.definition import Step
 from holdfast.core.plan import ancestors, parent
 from holdfast.core.state import State
@@ -111,5 +111,5 @@ def _badges(step: Step) -> str:
     if step.choice:
         badges.append("choice of " + ", ".join(label(option) for option in step.choice.options))
     elif step.approval:
-        badges.append({"relayed": "approval", "human": "approval by a person"}.get(step.approval.by, "signed approval"))
+        badges.append(f"approval{policies.SAID[step.approval.by]}")
     return "".join(f"<br/>◇ {badge}" for badge in badges if badge)

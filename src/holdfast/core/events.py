@@ -5,7 +5,19 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core.definition import Bounds, Equipment, Identity, Step
-from holdfast.core.state import Alert, Artifact, Carried, Evidence, Grant, Hold, Learning, Lease, Progress, Verdict
+from holdfast.core.state import (
+    Alert,
+    Artifact,
+    Carried,
+    Evidence,
+    Grant,
+    Hold,
+    Learning,
+    Lease,
+    Progress,
+    Proof,
+    Verdict,
+)
 from holdfast.core.value import Any, Value
 
 
@@ -34,6 +46,8 @@ class Moved(Value):
     data: Mapping[str, Any] = {}
     blames: str = ""
     """The step whose try this one judged: it failed with it, and is renewed with it."""
+    proof: Proof | None = None
+    """What makes a person's no checkable, where they gave it with a passkey."""
 
 
 class Produced(Value):

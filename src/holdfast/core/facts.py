@@ -83,7 +83,11 @@ class Facts(Value):
     forges: tuple[str, ...] | None = None
     """The addresses of approvals that are at one of the user's forges; None when nobody asked."""
     signer: str = ""
-    """Who signed the approval that is asked for."""
+    """Whose proof of the answer that is asked for holds."""
+    signed_with: str = ""
+    """How they gave it: `signature` or `passkey`."""
+    signed: Mapping[str, str] = {}
+    """The artifacts' hashes, of the contents that the statement of this proof names."""
     past: State | None = None
     results: Mapping[str, Mapping[str, Any] | None] = {}
     """What the results that a command names say, by path; None where one is no JSON object."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Container, Sequence
 
-from holdfast.core import cycle, lifecycle, remedies
+from holdfast.core import cycle, lifecycle, policies, remedies
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.facts import Facts, HandIn
 from holdfast.core.provenance import LOST, NO_TEST, NOT_STARTED, UNREAD
@@ -70,7 +70,7 @@ def policy(step: Step) -> str:
 def only_asks(step: Step) -> bool:
     """Whether a step is nothing but a person's approval or choice: it has no work that is begun and handed in.
 
-    A signature names the attempt that it is given to, so a signed step is begun first.
+    A proof names the attempt that it is given to, so a step that takes nothing else is begun first.
     """
     asks = policy(step) in ("relayed", "human")
     work = step.outputs or step.checks or step.review or step.action or step.code or step.result
@@ -222,15 +222,17 @@ def lapsed_because(state: State, path: str, facts: Facts) -> str:
 def renewing(state: State, path: str, facts: Facts) -> Remedy:
     """The command that makes an approval hold again: one that is only claimed is confirmed with all others."""
     step = state.plan.step(path)
-    if policy(step) != "signed" and grant_verdict(state, path, facts) == "claimed":
+    if not policies.asks_for_proof(policy(step)) and grant_verdict(state, path, facts) == "claimed":
         return remedies.confirm()
     return approving(step, path, renewing=state.step(path).grant is not None)
 
 
 def approving(step: Step, path: str, *, renewing: bool = False) -> Remedy:
     """The command that passes the step's approval or choice; a choice that is renewed stays as it was."""
+    if policy(step) == "passkey":
+        return remedies.page()
     variant = Blank("VARIANT") if step.choice and not renewing else ""
-    return remedies.approve(path, variant=variant, sign=Blank("KEY") if policy(step) == "signed" else "")
+    return remedies.approve(path, variant=variant, sign=Blank("KEY") if policies.asks_for_proof(policy(step)) else "")
 
 
 def reviewing(step: Step, path: str) -> Remedy:
@@ -404,7 +406,7 @@ def people_unmet(state: State, path: str, facts: Facts) -> list[Unmet]:
             kind = "choice" if step.choice else "approval"
             among = f": {' or '.join(step.choice.options)}" if step.choice and step.choice.options else ""
             said = f"is needed{among}" if verdict == "none" else lapsed_because(state, path, facts)
-            who = " with a signature" if policy(step) == "signed" else " by a person"
+            who = policies.SAID[policy(step)] or policies.SAID["human"]
             said += "; an agent may pass on their answer" if policy(step) == "relayed" else ""
             own = renewing(state, path, facts) if verdict == "claimed" else approving(step, path)
             found.append(Unmet(kind, kind, f"the {kind}{who} {said}", remedies.person(path, own)))

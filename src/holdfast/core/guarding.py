@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, queries
+from holdfast.core import gates, policies, queries
 from holdfast.core.plan import Plan, ancestors
 from holdfast.core.state import State
 from holdfast.core.value import Any
@@ -53,7 +53,7 @@ def _human(state: State) -> list[dict[str, Any]]:
     global _gated
     known = _gated  # taken once: another thread may put its own answer there meanwhile
     if known[0] is not state.plan:
-        found = [p for p in state.plan.paths if gates.policy(state.plan.step(p)) in ("human", "signed")]
+        found = [p for p in state.plan.paths if policies.asks_for_person(gates.policy(state.plan.step(p)))]
         _gated = known = (state.plan, [{"step": path, "names": _names(state.plan, path)} for path in found])
     return known[1]
 

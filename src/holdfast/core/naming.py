@@ -43,8 +43,14 @@ NAMES: dict[str, tuple[str, str]] = {
     "review": (WRITE, "STEP --verdict=approved|needs_revision --feedback=TEXT"),
     "approve": (
         WRITE,
-        "[STEP] --claimed --variant=V values:--modify=K=V… --sign=KEY --signature=FILE --payload --yes --no-pager",
+        "[STEP] --claimed --variant=V values:--modify=K=V… --sign=KEY --signature=FILE --statement=FILE --payload \
+--yes --no-pager",
     ),
+    "passkey list": ("", ""),
+    "passkey add": ("", "--new-root"),
+    "passkey remove": ("", "NAME"),
+    "receipt": ("w", "STEP --out=FILE"),
+    "verify": ("w", "--receipt=FILE --approvers=FILE --signers=FILE --pin=HASH"),
     "reject": (WRITE, "[STEP] --feedback=TEXT values:--modify=K=V…"),
     "reopen": (WRITE, "STEP --feedback=TEXT"),
     "reset": (WRITE, "[STEP] --yes"),
@@ -208,7 +214,10 @@ branch",
 `true` as such a word means the value, and `phases…` is a list of what has commas between it.
 An argument that is not listed is one that the tool does not take.
 """
-PEOPLES = ("reset", "feature reset", "extend", "trust", "orchestrator retry", "orchestrator skip", "uninstall")
+PEOPLES = (
+    *("reset", "feature reset", "extend", "trust", "orchestrator retry", "orchestrator skip", "uninstall"),
+    *("passkey add", "passkey remove"),
+)
 """What is refused to an agent in any case."""
 
 

@@ -61,8 +61,8 @@ class Needs(Value):
 
     grants: tuple[str, ...] = ()
     """Steps with an approval that this clone has to recognise."""
-    approval: cmd.Approve | None = None
-    """The approval that is asked for."""
+    answer: cmd.Approve | cmd.Reject | None = None
+    """The approval that is asked for, or the rejection that comes with a proof."""
 
     def include(self, other: Needs) -> bool:
         """Whether facts gathered for these needs are enough for the other ones."""
@@ -83,7 +83,7 @@ class Needs(Value):
             and other.pull_request in ("", self.pull_request)
             and other.past in (0, self.past)
             and {*other.grants} <= {*self.grants}
-            and other.approval in (None, self.approval)
+            and other.answer in (None, self.answer)
             and other.parent in ("", self.parent)
             and (self.ground or not other.ground)
         )
@@ -131,7 +131,7 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         parent=state.parent,
         ground=state.conduct.grounded and not (state.finished_at or state.cancelled),
         grants=tuple(grants),
-        approval=next((part for part in parts if isinstance(part, cmd.Approve)), None),
+        answer=next((p for p in parts if isinstance(p, cmd.Approve) or (isinstance(p, cmd.Reject) and p.proof)), None),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Callable, Mapping
 
 from holdfast.core import definition as defined
-from holdfast.core import moment
+from holdfast.core import moment, policies
 from holdfast.core.definition import Approval, Bounds, Check, Choice, Conduct, Definition, Retry, Review, Step, Words
 from holdfast.core.mistakes import Mistakes, check_names, check_references, dotted
 from holdfast.core.names import is_name, unknown_key
@@ -221,6 +221,8 @@ class _Reader:
             table.wrong("parallel", "parallel is for a step with children ([[step.step]])")
         if step.optional and step.mandatory:
             table.wrong("mandatory", "a step is either optional or mandatory")
+        if {gate.by for gate in (step.approval, step.choice) if gate} >= {"signed", "passkey"}:
+            table.wrong("approval", "one answer is both approval and choice: they ask for the same proof")
         if step.result and step.result not in step.outputs:
             table.wrong("result", "result names one of the step's outputs")
         if step.approval and step.approval.of and step.approval.of not in step.outputs:
@@ -338,8 +340,19 @@ def _choice(table: _Table | None) -> Choice | None:
 
 def _answer(table: _Table) -> dict[str, str]:
     """Through which channel a person's word may come, and what a bare no means."""
-    by, rejected = table.word("by", defined.POLICIES, "relayed"), table.word("rejected", REJECTED, "fail")
+    by, rejected = _policy(table), table.word("rejected", REJECTED, "fail")
     return {"by": by, "rejected": rejected}
+
+
+def _policy(table: _Table) -> str:
+    """One policy, or a list of which any is enough."""
+    if not isinstance(table.data.get("by"), list):
+        return table.word("by", defined.POLICIES, "relayed")
+    listed = table.texts("by")
+    if not listed or any(one not in defined.POLICIES for one in listed):
+        table.wrong("by", f"by is one of {', '.join(defined.POLICIES)}, or a list of them")
+        return "relayed"
+    return policies.any_of(listed)
 
 
 def _retry(table: _Table | None) -> Retry | None:

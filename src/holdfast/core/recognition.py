@@ -8,27 +8,37 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
+from holdfast.core import policies
 from holdfast.core.facts import Facts
-from holdfast.core.state import DOCUMENT, RELAYED, Grant, Progress
+from holdfast.core.state import DOCUMENT, RELAYED, Grant, Progress, Proof
+from holdfast.core.value import Any
 from holdfast.plain.digest import keyed
 from holdfast.plain.plainjson import compact
 
 TERMINAL, ELICITATION, PAGE, SIGNATURE, FORGE = "terminal", "elicitation", "page", "signature", "forge"
 HERE = (TERMINAL, ELICITATION, PAGE)
 """What only the clone can recognise in which it was given."""
+PASSKEY = "passkey"
 _WORDS = {
     TERMINAL: "at a terminal",
     ELICITATION: "in a form of the agent's host",
     PAGE: "on the page of holdfast web",
     SIGNATURE: "with a signature",
+    PASSKEY: "with a passkey",
     FORGE: "on the forge",
 }
 
 
 def code(key: bytes, ulid: str, step: str, grant: Grant) -> str:
     """The code of a grant of this step. With an empty key it is only a name for the content."""
-    said = [dict(value) if isinstance(value, Mapping) else value for name, value in grant.items() if name != "mac"]
+    said = [_plain(value) for name, value in grant.items() if name != "mac"]
     return keyed(key, compact([ulid, step, *said]).encode())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Proof):
+        return dict(value.items())
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def own(grant: Grant, ulid: str, step: str, facts: Facts) -> Grant:
@@ -56,8 +66,8 @@ def _is_same(one: Grant, other: Grant | None) -> bool:
 def _counts(policy: str, ulid: str, step: str, grant: Grant, facts: Facts) -> bool:
     """Whether a grant counts here. An agent's word is no better and no worse elsewhere."""
     if grant.how == RELAYED:
-        return policy not in ("human", "signed")
-    if policy == "signed" and grant.how != SIGNATURE:
+        return policies.takes(policy, RELAYED)
+    if policies.asks_for_proof(policy) and not policies.takes(policy, grant.how):
         return False
     if _is_own(ulid, step, grant, facts):
         return grant.how != FORGE or facts.forges is None or grant.where in facts.forges
@@ -78,7 +88,7 @@ def claim(ulid: str, step: str, grant: Grant, facts: Facts) -> str:
     where = f" {'at' if grant.how == FORGE else 'on'} {grant.where}" if grant.where else ""
     why = "; it counts only in the folder where it was given" if grant.how in HERE else ""
     if _is_own(ulid, step, grant, facts):
-        why = "; this gate asks for a signature" if grant.how in HERE else ""
+        why = "; this gate asks for a proof that anybody can check" if grant.how in HERE else ""
     elif grant.where == facts.here:
         why = "; Holdfast did not record it here for this user: it may be forged"
     return f"only claimed: {grant.by} is said to have given it {_WORDS.get(grant.how, grant.how[:40])}{where}{why}"

@@ -19,7 +19,7 @@ def misused(said: str, remedy: Remedy) -> UsageError:
     return UsageError("bad_usage", said, remedy=remedy)
 
 
-def _of_step(code: str, said: str, remedy: Callable[[str], Remedy]) -> Callable[[str], Refused]:
+def _of_step(code: str, said: str, remedy: Callable[[str], Remedy | tuple[Remedy, ...]]) -> Callable[[str], Refused]:
     return lambda path: Refused(code, said.format(path), remedy=remedy(path), facts={"step": path})
 
 
@@ -46,6 +46,35 @@ signature_needed = _of_step(
     "the approval of {} needs an SSH signature of somebody in .holdfast/allowed_signers",
     lambda path: remedies.approve(path, sign=Blank("KEY")),
 )
+passkey_needed = _of_step(
+    "passkey_needed", "the approval of {} needs a passkey, and a person gives it on the page", lambda _: remedies.page()
+)
+either_needed = _of_step(
+    "signature_needed",
+    "the approval of {} needs a passkey, or an SSH signature of somebody in .holdfast/allowed_signers",
+    lambda path: (remedies.page(), remedies.approve(path, sign=Blank("KEY"))),
+)
+
+
+def proof_needed(policy: str) -> Callable[[str], Refused]:
+    """The refusal of an answer without a proof that a gate of this policy takes."""
+    return {"signed": signature_needed, "passkey": passkey_needed}.get(policy, either_needed)
+
+
+def browser_needed(what: str) -> Refused:
+    said = f"only a browser can {what}: it is done on the page"
+    return Refused("browser_needed", said, remedy=remedies.page(text="open it"))
+
+
+def stated_otherwise(path: str, fields: list[str]) -> Refused:
+    return Refused(
+        "stated_otherwise",
+        f"the proof is of another answer than this one to {path}: its {', '.join(fields)} differ",
+        remedy=remedies.approve(path, text="answer what is asked for now"),
+        facts={"step": path, "fields": fields},
+    )
+
+
 signed_something_else = _of_step(
     "signed_something_else",
     "the artifacts of {} changed while the approval was being signed",

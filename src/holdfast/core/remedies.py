@@ -106,6 +106,11 @@ def approve(step: str | Blank, *, variant: str | Blank = "", sign: str | Blank =
     return Remedy("approve", {"step": step, "variant": variant, "sign": sign}, who=_PERSON, **more)
 
 
+def page(**more: Any) -> Remedy:
+    """The page on which a person approves with a passkey."""
+    return shell("holdfast", "web", who=_PERSON, **{"text": "approve it on the page", **more})
+
+
 def confirm(**more: Any) -> Remedy:
     """Every approval of the clone that is only claimed, at once."""
     return Remedy("approve", {"claimed": True}, who=_PERSON, **more)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from _collections_abc import Iterator, Mapping
 
 from holdfast.core.definition import Check
+from holdfast.core.state import Proof
 from holdfast.core.value import Any, Value
 
 TYPE_CHECKING = False
@@ -122,13 +123,14 @@ class Secrets(Value):
         """Any value with its texts redacted; itself, where there is nothing to redact.
 
         A text below a key that says secret is judged with it. What a check runs stays as it is: it would not run.
+        So does a proof: it would not hold, and what it states was redacted before it was signed.
         """
         if isinstance(value, str):
             if key and _says_secret(key) and " " not in value:
                 new = self.without(f"{key}={value}", counts).removeprefix(f"{key}=")
                 return value if new == value else new
             return self.without(value, counts) if len(value) > 9 else value
-        if type(value) in _ATOMS or isinstance(value, Check):
+        if type(value) in _ATOMS or isinstance(value, (Check, Proof)):
             return value
         if isinstance(value, Value):
             fields = {name: self.cleaned(old, counts) for name, old in value.__dict__.items()}

@@ -128,21 +128,35 @@ RELAYED, DOCUMENT = "relayed", "document"
 """How a grant came about that no person gave here: an agent passed it on, or a document says so."""
 
 
+class Proof(Value):
+    """What anybody can check later without the machine on which a person answered: a statement that was signed.
+
+    An SSH key made `signature`, in armor; or a passkey made it over `authenticator_data` and the hash of `client_data`,
+    all of them base64url, and `credential` is its id.
+    """
+
+    statement: str
+    signature: str
+    credential: str = ""
+    client_data: str = ""
+    authenticator_data: str = ""
+
+
 class Grant(Value):
     """An approval or choice that was given, bound to the attempt and to the artifacts' hashes."""
 
     at: str
     by: str
     how: str
-    """How the person was recognised: `terminal`, `elicitation`, `page`, `signature`, `forge`; else `relayed` or
-    `document`."""
+    """How the person was recognised: `terminal`, `elicitation`, `page`, `signature`, `passkey`, `forge`; else `relayed`
+    or `document`."""
     attempt: int
     hashes: Mapping[str, str] = {}
     variant: str = ""
     modifications: Mapping[str, Any] = {}
     where: str = ""
     """The machine and the clone, or the address at the forge."""
-    signature: str = ""
+    proof: Proof | None = None
     mac: str = ""
     """The code by which the clone where it was given recognises it."""
 

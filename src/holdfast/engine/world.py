@@ -24,6 +24,7 @@ from holdfast.plain.plainjson import BOM_UTF8, object_in, repeated
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.gates import Unmet
+    from holdfast.engine.contents import Contents
     from holdfast.git.content import Changed, Tree
 
 LARGEST_ARTIFACT = 1 << 30
@@ -79,7 +80,8 @@ class LocalWorld:
 
     def facts(self, state: State, needs: Needs) -> Facts:
         base = self._place.base(state.worktree)
-        found = {**self._clock(), **self._approvals.facts(state, needs.grants, needs.approval), "known": needs}
+        found = {**self._clock(), "known": needs}
+        found |= self._approvals.facts(state, needs.grants, needs.answer, self.contents)
         if needs.hashes:
             seen = {path: self._hash(os.path.join(base, path)) for path in needs.hashes}
             found["hashes"] = {path: one and one[:2] for path, one in seen.items()}
@@ -136,6 +138,15 @@ class LocalWorld:
             if (found := said[path]) is not None
         }
         return {"results": said, "mistakes": {path: found for path, found in wrong.items() if found}}
+
+    def contents(self, state: State, path: str) -> Contents:
+        """Every file that an answer to this step is about, with its SHA-256."""
+        from holdfast.engine.contents import contents
+
+        base = self._place.base(state.worktree)
+        repository = self._repository(base)
+        handed = self._hand_in(state, path) if state.conduct.handed_whole else None
+        return contents(base, repository.top if repository else base, state, path, handed, LARGEST_ARTIFACT)
 
     def attested(self, facts: Facts, how: str, where: str) -> Facts:
         return facts.replace(**self._approvals.attested(how, where))

@@ -1,17 +1,14 @@
 """Approvals signed with an SSH key, made and checked by `ssh-keygen -Y`.
 
-The signature is over a text that names the workflow, the step, the attempt and every artifact: it says yes to exactly
-this, and cannot be carried over to another try or another workflow. Who may sign is in an allowed-signers file.
+The signature is over the statement of the approval. Who may sign is in an allowed-signers file.
 """
 
 from __future__ import annotations
 
 import os
-from _collections_abc import Mapping
 
 from holdfast.core import remedies
 from holdfast.core.remedy import Blank, advice, shell
-from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, Refused
 from holdfast.machine.place import Place, read_regular
 
@@ -19,35 +16,6 @@ NAMESPACE = "holdfast"
 LARGEST_SIGNATURE = 1 << 16
 TIMEOUT_SECONDS = 60  # a key on a stick waits for a finger
 _ARMOR = b"-----BEGIN SSH SIGNATURE-----"
-
-
-def payload(
-    workflow_ulid: str,
-    workflow_id: str,
-    step: str,
-    attempt: int,
-    hashes: Mapping[str, str],
-    variant: str = "",
-    modifications: Mapping[str, Any] | None = None,
-) -> bytes:
-    """The text that is signed: one field a line, every value in JSON, so that no value can pass for another field."""
-    import json
-
-    def line(field: str, value: object) -> str:
-        return f"{field} {json.dumps(value, sort_keys=True, separators=(',', ':'))}\n"
-
-    return "".join(
-        (
-            "holdfast approval 1\n",
-            line("workflow", workflow_ulid),
-            line("id", workflow_id),
-            line("step", step),
-            line("attempt", attempt),
-            *(line("artifact", [name, hashes[name]]) for name in sorted(hashes)),
-            line("variant", variant),
-            line("modifications", dict(modifications or {})),
-        )
-    ).encode()
 
 
 def sign(payload: bytes, key_path: str) -> bytes:
@@ -84,22 +52,28 @@ def signers(place: Place, config_dir: str) -> str:
     own, shared = os.path.join(config_dir, "holdfast", "allowed_signers"), os.path.join(place.home, "allowed_signers")
     if os.path.exists(own) or not os.path.exists(shared):
         return own if os.path.exists(own) else shared
+    require_as_base(place, shared, own, "signers_changed", "who may sign")
+    return shared
+
+
+def require_as_base(place: Place, shared: str, own: str, code: str, what: str) -> None:
+    """Refuses a file of the project that says who may approve where a branch has another one than its base."""
     from holdfast import git
     from holdfast.git import changes as git_changes
 
     repository = git.find(place.root)
     base = git_changes.default_branch(repository) if repository else None
     if repository is None or not base or git.branch(repository) == base:
-        return shared
+        return
     theirs = f"refs/remotes/origin/{base}"
     at = theirs if git_changes.at_ref(repository, theirs) else f"refs/heads/{base}"
     if git.head_blob(repository, shared, at) == read_regular(shared, git.BLOB_LIMIT):
-        return shared
+        return
     name, shown = os.path.relpath(shared, place.root), at.split("/", 2)[2]
-    said = f"{name} is not as {shown} has it, and a branch does not say who may sign"
+    said = f"{name} is not as {shown} has it, and a branch does not say {what}"
     made = shell("mkdir", "-p", os.path.dirname(own), text="a person reads it, then").replace(who="person")
     ways = (made, shell("cp", shared, own, text="then").replace(who="person"))
-    raise Refused("signers_changed", said, remedy=ways, facts={"path": name, "base": shown})
+    raise Refused(code, said, remedy=ways, facts={"path": name, "base": shown})
 
 
 def verify(payload: bytes, signature: bytes, allowed_signers_path: str, step: str | Blank = remedies.STEP) -> str:

@@ -48,6 +48,11 @@ class Looked:
         """Asked while checks run: the caller may not want them any more."""
 
     @property
+    def wired(self) -> Wired:
+        """What works together here; the systems are those of its project from now on."""
+        return self._wired
+
+    @property
     def _wired(self) -> Wired:
         self._own.use_systems()
         return self._own
@@ -81,7 +86,8 @@ class Looked:
                         person=settings.actor.kind == "human",
                         words=dialect(state.dialect).status_words, refusal=refusal_of(state.dialect),
                         unsuitable=self.unsuitable,
-                        read_only=wired.store.read_only, noticed=wired.noticed)  # fmt: skip
+                        read_only=wired.store.read_only,
+                        noticed=[*wired.noticed, *wired.changed_approvers()])  # fmt: skip
 
     def _left_work(self) -> Sequence[LeftWork]:
         """What agents left of its steps: only where something is pinned is git asked."""

@@ -26,13 +26,14 @@ from holdfast.machine.place import HOME, Place
 from holdfast.machine.settings import Settings
 from holdfast.stores.files import FilesStore
 from holdfast.systems.seam.registry import dialect, own_paths, own_tree, rules, use, work
-from holdfast.systems.seam.wired import Wired
+from holdfast.systems.seam.wired import Wired, kept_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.facts import HandIn
     from holdfast.core.gates import Unmet
     from holdfast.core.secrets import Secrets
+    from holdfast.machine.proving import Prover
     from holdfast.systems.seam.external import Enabled
 
 
@@ -154,7 +155,7 @@ def wire(place: Place, settings: Settings) -> Wired:
 
     documents = Documents(place, store, dialect)
     own = lambda: (HOME, *own_paths())  # noqa: E731
-    approvals = _approvals(place, settings)
+    approvals = _approvals(place, settings, store)
 
     def owned(state: State, step: str) -> str | None:
         """The id of what is a step's own in the working tree."""
@@ -199,7 +200,7 @@ def wire(place: Place, settings: Settings) -> Wired:
     return wired
 
 
-def _approvals(place: Place, settings: Settings) -> Approvals:
+def _approvals(place: Place, settings: Settings, store: Store) -> Approvals:
     actor, config = settings.actor, settings.config_dir
 
     def is_users(address: str) -> bool:
@@ -214,12 +215,31 @@ def _approvals(place: Place, settings: Settings) -> Approvals:
         person = {"mcp": ELICITATION, "web": PAGE}.get(actor.surface, TERMINAL)
     wait = settings.lock_wait
 
-    def signers() -> str:
-        from holdfast.machine import signing
+    def journal(ulid: str) -> bytes:
+        return kept_lines(store, ulid)
 
-        return signing.signers(place, settings.config_dir)
+    def proving() -> Prover:
+        return prover(place, settings, store)
 
-    return Approvals(place, settings.data_dir, person=person, signers=signers, is_users=is_users, wait=wait)
+    return Approvals(
+        *(place, settings.data_dir), person=person, prover=proving, is_users=is_users, journal=journal, wait=wait
+    )
+
+
+def prover(place: Place, settings: Settings, store: Store) -> Prover:
+    """Who may prove an approval here."""
+    from holdfast.engine.proofs import named_here
+    from holdfast.machine import clone, signing
+    from holdfast.machine.approvers import Lists
+    from holdfast.machine.known_approvers import KnownApprovers
+    from holdfast.machine.proving import Prover
+
+    return Prover(
+        signers=lambda: signing.signers(place, settings.config_dir),
+        lists=lambda: Lists(place, settings.config_dir),
+        named=lambda: named_here((kept_lines(store, ulid) for ulid in store.every()), clone.name(place.root)),
+        is_replaced=KnownApprovers(settings.data_dir).is_replaced,
+    )
 
 
 def trusts_owner(root: str, uid: int, settings: Settings) -> bool:

@@ -9,7 +9,8 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.definition import Step
 from holdfast.core.gates import policy
-from holdfast.core.state import CHECKED, COMMITS, FREE_TRIES, HELD, REMOVED, Lease
+from holdfast.core.policies import asks_for_proof
+from holdfast.core.state import CHECKED, COMMITS, FREE_TRIES, HELD, REMOVED, Lease, Proof
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, Refused
 from holdfast.plain import plainjson
@@ -126,16 +127,19 @@ class Workflow(HandedIn):
         *,
         sign: str = "",
         signature: bytes = b"",
+        statement: bytes = b"",
         **how: Any,
     ) -> Self:
-        """Approves a step. A `signed` gate takes a signature, or an SSH key to make one with."""
+        """Approves a step. A gate that asks for a proof takes an SSH key to sign with, or a statement and its
+        signature; `statement()` gives the text to sign.
+        """
         path = self.path(step)
-        signs = policy(self.state.plan.step(path)) == "signed" and sign and not signature
-        if signs:
+        if sign and not signature and asks_for_proof(policy(self.state.plan.step(path))):
             from holdfast.machine import signing
 
-            signature = signing.sign(self.signing_payload(path, variant, modifications), sign)
-        return self.execute(self._approval(path, variant, modifications, signature), **how)
+            statement = self.statement(path, variant, modifications)
+            signature = signing.sign(statement, sign)
+        return self.execute(self._approval(path, variant, modifications, signature, statement), **how)
 
     def require_approvable(
         self,
@@ -145,6 +149,7 @@ class Workflow(HandedIn):
         *,
         sign: str = "",
         signature: bytes = b"",
+        statement: bytes = b"",
     ) -> cmd.Approve:
         """Refuses what the rules would refuse, before a person is asked; else what would be approved.
 
@@ -152,7 +157,7 @@ class Workflow(HandedIn):
         """
         self.require_decidable()
         path = self.path(step)
-        command = self._approval(path, variant, modifications, signature)
+        command = self._approval(path, variant, modifications, signature, statement)
         try:
             self._wired.preview(self.state, command)
         except Refused as refusal:
@@ -163,34 +168,30 @@ class Workflow(HandedIn):
         return renewed(self.state, command)
 
     def _approval(
-        self, path: str, variant: str, modifications: Mapping[str, Any] | None, signature: bytes
+        self, path: str, variant: str, modifications: Mapping[str, Any] | None, signature: bytes, statement: bytes
     ) -> cmd.Approve:
         command = cmd.Approve(path, variant, dict(modifications or {}))
-        if policy(self.state.plan.step(path)) != "signed" or not signature:
+        if not asks_for_proof(policy(self.state.plan.step(path))) or not signature:
             return command
-        from holdfast.core.rules.people import renewed
+        from holdfast.core import statement as statements
         from holdfast.machine import signing
 
-        signed = {"signature": signing.armored(signature, path), "signed": self._hashes(path)}
-        return renewed(self.state, command).replace(**signed)
+        text = statement.decode("ascii", "replace")
+        said = statements.parse(text)
+        return command.replace(
+            variant=variant or said.variant,
+            modifications={**said.modifications, **command.modifications},
+            proof=Proof(text, signing.armored(signature, path)),
+        )
 
-    def signing_payload(self, step: str, variant: str = "", modifications: Mapping[str, Any] | None = None) -> bytes:
-        """The bytes that an SSH signature of an approval is made over."""
-        from holdfast.core.rules.people import renewed
-        from holdfast.machine import signing
+    def statement(self, step: str, variant: str = "", modifications: Mapping[str, Any] | None = None) -> bytes:
+        """The text that an SSH signature of an approval is made over. Each one is used once."""
+        from holdfast.core.statement import text
+        from holdfast.project.stating import stated
 
-        path = self.path(step)
-        attempt, hashes = self.state.step(path).attempt, self._hashes(path)
-        said = renewed(self.state, cmd.Approve(path, variant, dict(modifications or {})))
-        return signing.payload(self.ulid, self.id, path, attempt, hashes, said.variant, said.modifications)
-
-    def _hashes(self, path: str) -> dict[str, str]:
-        """The artifacts of a step as they are there now."""
-        whole = self.facts().hand_ins.get(path)
-        if whole is not None:
-            return whole.hashes
-        seen, named = self.facts().hashes, self.state.step(path).artifacts.items()
-        return {name: found[0] for name, artifact in named if (found := seen.get(artifact.path))}
+        self.require_decidable()
+        said = stated(self._wired, self._look().state, self.path(step), variant=variant, modifications=modifications)
+        return text(said).encode()
 
     def reject(
         self, step: str | int, feedback: str = "", modifications: Mapping[str, Any] | None = None, **how: Any

@@ -7,7 +7,7 @@ from _collections_abc import Iterable
 from holdfast.core import events as ev
 from holdfast.core import lifecycle, moment, provenance
 from holdfast.core.apply import Record
-from holdfast.core.recognition import SIGNATURE, TERMINAL
+from holdfast.core.recognition import PASSKEY, SIGNATURE, TERMINAL
 from holdfast.core.remedy import quoted
 from holdfast.core.state import SAME_RUN
 from holdfast.core.value import assert_never
@@ -76,7 +76,8 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
         case ev.Granted():
             chosen = f": {event.grant.variant}" if event.grant.variant else ""
             signed = f" (signed by {event.grant.by})"
-            how = {TERMINAL: "", SIGNATURE: signed}.get(event.grant.how, f" ({event.grant.how})")
+            touched = f" (with the passkey of {event.grant.by})"
+            how = {TERMINAL: "", SIGNATURE: signed, PASSKEY: touched}.get(event.grant.how, f" ({event.grant.how})")
             return "approved", f"approved {event.step}{chosen}{how}", ""
         case ev.Noted():
             return "", f"noted{f' on {event.step}' if event.step else ''}", event.text

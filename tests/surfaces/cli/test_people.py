@@ -207,7 +207,8 @@ def test_a_signed_gate_takes_a_signature_made_here_or_elsewhere(empty, tmp_path)
     assert empty.ok("approve", "ship", "--sign", str(key), "--json").json["step"]["approval"] == "valid"
     empty.ok("begin", "more")
     payload = empty.ok("approve", "more", "--payload").out
-    assert payload == empty.ok("approve", "more", "--payload", "--json").json["payload"]
+    again = empty.ok("approve", "more", "--payload", "--json").json["payload"]
+    assert payload.splitlines()[:-1] == again.splitlines()[:-1]
     empty.write("said", payload)
     subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-n", "holdfast", "-f", key, "said"], cwd=empty.root, check=True)
     wrong = empty.agent("approve", "more", "--variant", "A", "--signature", "said.sig")

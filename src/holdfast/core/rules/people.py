@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, queries, refusals, remedies
+from holdfast.core import gates, lifecycle, policies, queries, refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
 from holdfast.core.names import is_name, optional_text
-from holdfast.core.recognition import SIGNATURE, own
+from holdfast.core.recognition import PASSKEY, own
 from holdfast.core.rules import steps
-from holdfast.core.state import RELAYED, Grant, State, Verdict
+from holdfast.core.state import RELAYED, Grant, Proof, State, Verdict
 from holdfast.errors import UsageError
 
 
@@ -48,6 +48,7 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
     A step that is nothing but an approval need not have begun.
     """
     step, progress = draft.step(command.step)
+    _require_stated(draft, command)
     escalated = progress.status == lifecycle.ESCALATED
     is_claimed = gates.is_approval_claimed(draft.state, command.step, draft.facts)
     if not (gates.policy(step) or escalated or is_claimed):
@@ -149,26 +150,54 @@ def _check_word(draft: Draft, command: cmd.Approve, step: Step, *, person: bool)
     is_valid = is_name(command.variant) if free else command.variant in options if options else not command.variant
     if not is_valid:
         raise refusals.bad_variant(command.step, command.variant, options, free=free)
-    if policy == "signed" and not draft.facts.signer:
-        raise refusals.signature_needed(command.step)
+    if policies.asks_for_proof(policy) and not policies.takes(policy, draft.facts.signed_with):
+        raise refusals.proof_needed(policy)(command.step)
+
+
+def _require_stated(draft: Draft, command: cmd.Approve | cmd.Reject) -> None:
+    """Refuses a proof of another answer: the person said it of another step or attempt, or said something else."""
+    if command.proof is None or not draft.facts.signer:
+        return
+    from holdfast.core import statement
+
+    said = statement.parse(command.proof.statement)
+    decision = statement.APPROVE if isinstance(command, cmd.Approve) else statement.REJECT
+    other = statement.differences(said, draft.state, command.step, decision)
+    other += [name for name in ("variant", "feedback") if getattr(said, name) != getattr(command, name, "")]
+    other += ["modifications"] if dict(said.modifications) != dict(command.modifications) else []
+    other += ["nonce"] if said.nonce in _used(draft, command.step) else []
+    if other:
+        raise refusals.stated_otherwise(command.step, other)
+
+
+def _used(draft: Draft, path: str) -> set[str]:
+    """The nonces of the proofs that were given for a step before."""
+    from holdfast.core import statement
+
+    progress = draft.state.step(path)
+    proofs = (one.proof for one in (progress.grant, *progress.past_grants) if one)
+    return {statement.parse(one.statement).nonce for one in proofs if isinstance(one, Proof)}
 
 
 def _grant(draft: Draft, command: cmd.Approve) -> None:
     progress = draft.state.step(command.step)
-    if draft.facts.signer and dict(command.signed or {}) != gates.artifact_hashes(progress):
+    if draft.facts.signer and dict(draft.facts.signed) != gates.artifact_hashes(progress):
         raise refusals.signed_something_else(command.step)
     if command.shown is not None and dict(command.shown) != gates.artifact_hashes(progress):
         raise refusals.changed_meanwhile(command.step)
     facts = draft.facts
+    recognised = facts.signed_with
+    if not facts.signer:
+        recognised = facts.person if draft.is_person(f"approve {command.step}") else RELAYED
     grant = Grant(
         at=facts.now,
         by=facts.signer or draft.actor.label,
-        how=SIGNATURE if facts.signer else facts.person if draft.is_person(f"approve {command.step}") else RELAYED,
+        how=recognised,
         attempt=progress.attempt,
         hashes=gates.artifact_hashes(progress),
         variant=command.variant,
         modifications=command.modifications,
-        signature=command.signature if facts.signer else "",
+        proof=command.proof if facts.signer else None,
     )
     given = grant if grant.how == RELAYED else own(grant, draft.state.ulid, command.step, facts)
     draft.emit(ev.Granted(command.step, given))
@@ -177,17 +206,21 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
 def reject(draft: Draft, command: cmd.Reject) -> None:
     """With feedback the work continues with it; without, the step has failed, or continues where the gate says so."""
     step, progress = draft.step(command.step)
+    _require_stated(draft, command)
     if progress.status == lifecycle.PENDING and gates.only_asks(step):
         steps.begin(draft, cmd.Begin(command.step))
         steps.settle(draft, command.step)
     draft.require_status(command.step, "rejected")
-    if gates.policy(step) in ("human", "signed"):
+    if policies.asks_for_person(gates.policy(step)):
         draft.require_person(f"reject {command.step}", remedies.reject(command.step))
+    if gates.policy(step) == "passkey" and draft.facts.signed_with != PASSKEY:
+        raise refusals.proof_needed("passkey")(command.step)
+    proof = command.proof if draft.facts.signer else None
     optional_text(command.feedback, "feedback", 20_000)
     if command.modifications:
         draft.emit(ev.Recorded({"modifications": command.modifications}, command.step))
     revise = any(gate.rejected == "revise" for gate in (step.approval, step.choice) if gate)
     if command.feedback or command.modifications or revise:
-        draft.move("revised", command.step, feedback=command.feedback)
+        draft.move("revised", command.step, feedback=command.feedback, proof=proof)
     else:
-        draft.move("rejected", command.step, reason=f"rejected by {draft.actor.label}")
+        draft.move("rejected", command.step, reason=f"rejected by {draft.actor.label}", proof=proof)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, queries, refusals, remedies
+from holdfast.core import lifecycle, policies, queries, refusals, remedies
 from holdfast.core.apply import equipped
-from holdfast.core.definition import POLICIES, Check, Step
+from holdfast.core.definition import Approval, Check, Choice, Step
 from holdfast.core.draft import Draft
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
@@ -149,8 +149,8 @@ def loosens(old: Step, new: Step) -> bool:
         or (old.review is not None and (new.review is None or new.review.max > old.review.max))
         or (old.review is not None and old.review.files and not (new.review and new.review.files))
         or (old.review is not None and new.review is not None and set(new.review.by) != set(old.review.by))
-        or _policy(new.approval) < _policy(old.approval)
-        or _policy(new.choice) < _policy(old.choice)
+        or policies.loosens(_policy(old.approval), _policy(new.approval))
+        or policies.loosens(_policy(old.choice), _policy(new.choice))
         or (new.optional and not old.optional)
         or (old.mandatory and not new.mandatory)
         or (old.retry is not None and (new.retry is None or new.retry.max > old.retry.max))
@@ -169,5 +169,5 @@ def _weaker(old: object, new: object) -> bool:
     )
 
 
-def _policy(gate: object) -> int:
-    return 0 if gate is None else 1 + POLICIES.index(getattr(gate, "by", "relayed"))
+def _policy(gate: Approval | Choice | None) -> str:
+    return gate.by if gate else ""

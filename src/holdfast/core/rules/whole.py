@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, limits, moment, queries, refusals, remedies
+from holdfast.core import gates, lifecycle, limits, moment, policies, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text, optional_text
 from holdfast.core.plan import ancestors
@@ -251,7 +251,7 @@ _FAR = (lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.IN_REVIEW, lifecycle.WAIT
 def _is_won_back(past: State, state: State, path: str) -> bool:
     """Whether a step that people or reviewers look at would be further than it is now."""
     step, then, now = past.plan.step(path), past.step(path).status, state.step(path).status
-    if not (step.review or gates.policy(step) in ("human", "signed")) or then not in _FAR[2:]:
+    if not (step.review or policies.asks_for_person(gates.policy(step))) or then not in _FAR[2:]:
         return False
     return now not in _FAR or _FAR.index(now) < _FAR.index(then)
 

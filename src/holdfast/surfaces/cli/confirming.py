@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Sequence
 
 from holdfast.core import commands as cmd
-from holdfast.core import gates, lifecycle, queries, refusals, remedies
+from holdfast.core import gates, lifecycle, policies, queries, refusals, remedies
 from holdfast.core.recognition import claim
 from holdfast.core.remedy import Blank
 from holdfast.core.state import Grant
@@ -43,7 +43,7 @@ def confirm(call: Call, workflows: Sequence[Workflow]) -> dict[str, list[str]]:
     claimed = {one.ulid: (one, gates.claimed(one.state, one.facts())) for one in workflows}
     for workflow, paths in claimed.values():
         for path in paths:
-            if _approval(workflow, path) and gates.policy(workflow.state.plan.step(path)) == "signed":
+            if _approval(workflow, path) and policies.asks_for_proof(gates.policy(workflow.state.plan.step(path))):
                 raise _signed_elsewhere(workflow, path)
     shown = {ulid: {path: approving.hashes(one, path) for path in paths} for ulid, (one, paths) in claimed.items()}
     if not any(shown.values()):

@@ -19,6 +19,10 @@ from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
 from holdfast.surfaces.excerpt import Room
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.surfaces.cli.arguments import Parsed
+
 _FEEDBACK = 20_000
 
 
@@ -46,17 +50,21 @@ def approve(call: Call) -> None:
     modifications = pairs(args.values)
     if args.sign and args.signature:
         raise refusals.misused("--sign and --signature exclude each other", remedies.approve(path, sign=Blank("KEY")))
+    if args.statement and not args.signature:
+        raise refusals.misused("--statement goes with --signature", remedies.approve(path, sign=Blank("KEY")))
     if args.payload:
         _payload(call, workflow, path, modifications)
         return
-    signature = _content(args.signature) if args.signature else b""
-    _confirm(call, workflow, path, modifications, signature)
-    workflow.approve(path, args.variant, modifications, sign=args.sign, signature=signature, **call.how())
+    given: dict[str, Any] = {"sign": args.sign}
+    if args.signature:
+        given |= {"signature": _content(args.signature), "statement": _content(_statement_of(args))}
+    _confirm(call, workflow, path, modifications, given)
+    workflow.approve(path, args.variant, modifications, **given, **call.how())
     call.changed(workflow, path)
 
 
 def _payload(call: Call, workflow: Workflow, path: str, modifications: dict[str, Any]) -> None:
-    said = workflow.signing_payload(path, call.args.variant, modifications)
+    said = workflow.statement(path, call.args.variant, modifications)
     if call.args.json:
         whole = workflow.facts().hand_ins.get(path)
         call.write_json({"payload": said.decode(), **({"files": list(whole.files)} if whole and whole.files else {})})
@@ -65,18 +73,23 @@ def _payload(call: Call, workflow: Workflow, path: str, modifications: dict[str,
         sys.stdout.buffer.flush()
 
 
+def _statement_of(args: Parsed) -> str:
+    """The file that was signed: ssh-keygen puts the signature beside it, with `.sig` after its name."""
+    return args.statement or str(args.signature).removesuffix(".sig")
+
+
 def _content(file: str) -> bytes:
-    from holdfast.machine.signing import LARGEST_SIGNATURE
+    from holdfast.core.statement import LARGEST
 
     try:
-        with open(file, "rb") as signature:
-            return signature.read(LARGEST_SIGNATURE + 1)
+        with open(file, "rb") as found:
+            return found.read(LARGEST + 1)
     except OSError as failure:
         said = f"{file[:200]} cannot be read: {failure.strerror}"
         raise NotFound("no_file", said, remedy="name the file ssh-keygen wrote") from None
 
 
-def _confirm(call: Call, workflow: Workflow, path: str, modifications: dict[str, Any], signature: bytes) -> None:
+def _confirm(call: Call, workflow: Workflow, path: str, modifications: dict[str, Any], given: dict[str, Any]) -> None:
     """A person sees what their approval is given to, also where an agent could pass it on.
 
     Nobody is asked about what would be refused, or has been done by a request with the same key.
@@ -87,7 +100,6 @@ def _confirm(call: Call, workflow: Workflow, path: str, modifications: dict[str,
     if not approving.is_ready(workflow, path):
         return
     workflow.expect(call.args.revision or 0)
-    given = {"sign": call.args.sign, "signature": signature}
     command = workflow.require_approvable(path, call.args.variant, modifications, **given)
     shown, seen = approving.hashes(workflow, path), approving.seen(workflow, path)
     pager = [] if call.args.no_pager else paging.pager(os.environ)

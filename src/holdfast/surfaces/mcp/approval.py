@@ -7,7 +7,7 @@ from _collections_abc import Mapping
 from mcp import types
 
 from holdfast.core import commands as cmd
-from holdfast.core import gates, refusals, remedies
+from holdfast.core import gates, policies, refusals, remedies
 from holdfast.core.value import Any
 from holdfast.errors import UsageError
 from holdfast.plain.digest import digest
@@ -42,7 +42,7 @@ class Approval:
         workflow = project.workflow(given["workflow_id"])
         path = workflow.path(str(given["step"]))
         policy = gates.policy(workflow.state.plan.step(path))
-        if policy == "signed":
+        if policies.asks_for_proof(policy):
             return None
         if not approving.is_ready(workflow, path):
             if policy == "human":

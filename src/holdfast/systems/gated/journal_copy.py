@@ -6,7 +6,7 @@ import os
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import gates, lifecycle, queries, remedies
+from holdfast.core import gates, lifecycle, policies, queries, remedies
 from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.remedy import Remedy, one_of, quoted, shell
 from holdfast.core.state import State
@@ -257,7 +257,7 @@ def _checks(state: State) -> list[Check]:
 
 def _is_gated(state: State) -> bool:
     """Whether every phase asks for a person: the lines of a journal from outside were decided by nobody here."""
-    asking = [p for p in words.PHASES if p in state.plan and gates.policy(state.plan.step(p)) in ("human", "signed")]
+    asking = [p for p in words.PHASES if p in state.plan and policies.asks_for_person(gates.policy(state.plan.step(p)))]
     return len(asking) == len(words.PHASES) and not any(state.step(p).status == lifecycle.SKIPPED for p in asking)
 
 

@@ -32,6 +32,15 @@ if TYPE_CHECKING:
     from holdfast.machine.settings import Settings
 
 
+def kept_lines(store: Store, ulid: str) -> bytes:
+    """The lines of a journal byte for byte, without its lock."""
+    path = store.file_of(ulid)
+    if not path:
+        return store.export(ulid)
+    with open(path, "rb") as file:
+        return file.read()
+
+
 class Wired(Value):
     """Everything that works together on one root."""
 
@@ -56,6 +65,27 @@ class Wired(Value):
     """What is not as it was when somebody last looked, such as a command of the project, until it is told."""
     use_systems: Callable[[], None]
     """Makes the systems that this project enables those of the thread: called where a request turns to the project."""
+
+    def journal(self, ulid: str) -> bytes:
+        """All lines of a journal, as they are kept."""
+        return kept_lines(self.store, ulid)
+
+    def changed_approvers(self) -> list[Alert]:
+        """What happened to the lists of those who may approve with a passkey since a person looked at them."""
+        known = os.path.join(self.settings.data_dir, "holdfast", "trust", ".known-approvers")
+        if not any(os.path.lexists(path) for path in (*self.approvers, known)):
+            return []
+        from holdfast.core.state import Alert
+        from holdfast.machine.known_approvers import changes
+
+        told = changes(self.approvers, self.settings.data_dir)
+        return [Alert(self.world.now(), "approvers", said) for said in told]
+
+    @property
+    def approvers(self) -> tuple[str, ...]:
+        """Where such lists can be: that of the user, of the project and of the machine."""
+        own = os.path.join(self.settings.config_dir, "holdfast", "approvers")
+        return own, os.path.join(self.place.home, "approvers"), "/etc/holdfast/approvers"
 
     def unbuilt(self, state: State) -> Unmet:
         """Why nothing can be built on the result of a workflow, and what helps."""

@@ -162,7 +162,7 @@ def _refuse_second(wired: Wired, slug: str) -> None:
 
 def _confirmed(wired: Wired, state: State, actor: Actor) -> State:
     """The approvals are no mere claims of a document any more."""
-    facts = wired.world.facts(state, Needs(approval=cmd.Approve("")))
+    facts = wired.world.facts(state, Needs(answer=cmd.Approve("")))
     grant = Grant(facts.now, actor.label, facts.person, 0)
     progress = {
         path: one.replace(grant=own(grant.replace(attempt=one.attempt), state.ulid, path, facts)) if one.grant else one

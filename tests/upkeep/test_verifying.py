@@ -1,0 +1,306 @@
+"""What can be proved of approvals later, with journals and lists only."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from holdfast.core import statement as statements
+from holdfast.machine import approvers
+from holdfast.stores.lines import FIRST, head, seal, sum_before
+from holdfast.surfaces.ceremony import Ceremony
+from tests.authenticator import Authenticator
+from tests.docs.blocks import ROOT, blocks
+from tests.tiers import need
+from tests.workbench import Bench
+
+DEFINITION = """
+name = "release"
+[[step]]
+id = "notes"
+outputs = ["notes"]
+approval = { by = "passkey" }
+[[step]]
+id = "sign"
+outputs = ["final"]
+approval = { by = "signed" }
+[[step]]
+id = "look"
+approval = { by = "human" }
+"""
+PAGE = ROOT / "docs/how-to/verify-approvals.md"
+
+
+@pytest.fixture
+def bench(tmp_path) -> Bench:
+    need("ssh-keygen")
+    made = Bench(tmp_path / "app").begun()
+    made.write(".holdfast/workflows/release.toml", DEFINITION)
+    made.write("NOTES.md", "Needs Python 3.11.\n")
+    made.write("final.md", "Sealed.\n")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
+    made.write(".holdfast/allowed_signers", f"ada@example.org {(tmp_path / 'key.pub').read_text()}")
+    made.open().start("release", "1.4.0").begin("notes").done("notes", {"notes": "NOTES.md"})
+    return made
+
+
+def enrol(bench: Bench, ceremony: Ceremony, kind: str = "EdDSA") -> Authenticator:
+    made = Authenticator(kind)
+    asked = ceremony.enrol(bench.open("human"), "ada's key")
+    ceremony.enrolled(bench.open("human"), asked.nonce, made.create(asked.options))
+    return made
+
+
+def touched(
+    bench: Bench, key: Authenticator, ceremony: Ceremony, decision: str = "approve", feedback: str = ""
+) -> None:
+    asked = ceremony.ask(bench.open("human").workflow(), "notes", decision, feedback=feedback)
+    ceremony.answer(bench.open("human"), asked.nonce, key.get(asked.options))
+
+
+@pytest.fixture
+def whole(bench, tmp_path) -> Bench:
+    """A no and a yes with a passkey, a signature, and a person at a terminal."""
+    ceremony = Ceremony()
+    key = enrol(bench, ceremony)
+    touched(bench, key, ceremony, "reject", "Name 3.13.")
+    bench.write("NOTES.md", "Needs Python 3.13.\n")
+    bench.open().workflow().done("notes", {"notes": "NOTES.md"})
+    touched(bench, key, ceremony)
+    bench.open().workflow().begin("sign").done("sign", {"final": "final.md"}).approve(
+        "sign", sign=str(tmp_path / "key")
+    )
+    bench.open("human").workflow().approve("look")
+    return bench
+
+
+def own() -> Path:
+    return Path(os.environ["XDG_CONFIG_HOME"], "holdfast/approvers")
+
+
+def journal_of(bench: Bench) -> Path:
+    (path,) = (bench.root / ".holdfast/journal").glob("*/*.jsonl")
+    return path
+
+
+def answers(bench: Bench, *words: str) -> list[tuple[str, str]]:
+    said = json.loads(bench.agent("verify", "--json", *words).out)
+    assert said["ok"] == (bench.agent("verify", *words).code == 0)
+    return [(one["verdict"], one["message"]) for one in said["answers"]]
+
+
+def rewritten(path: Path, change) -> None:
+    """Writes the lines of a journal again, with sums that fit: what somebody would do who wants to deceive."""
+    bodies = [json.loads(line) for line in path.read_bytes().splitlines()]
+    change(bodies)
+    out, last = b"", FIRST
+    for number, body in enumerate(bodies, 1):
+        said = {name: value for name, value in body.items() if name not in ("seq", "synced", "prev", "sum")}
+        text = head(number, body["synced"], last) + json.dumps(said, separators=(",", ":")).encode()[1:-1]
+        line = text + seal(text)
+        last = sum_before(line, len(line))
+        out += line
+    path.write_bytes(out)
+
+
+def grant_in(bodies, step: str):
+    return next(e for b in bodies for e in b["events"] if e["event"] == "granted" and e["step"] == step)["grant"]
+
+
+def test_every_proof_holds_and_what_has_none_is_named(whole):
+    assert answers(whole) == [
+        ("proven", "with a passkey"),
+        ("proven", "with a passkey"),
+        ("proven", "with a signature"),
+        ("without a proof", "given at a terminal"),
+    ]
+    said = whole.agent("verify")
+    assert (said.code, said.out.count("✓"), said.out.count("○")) == (0, 3, 1)
+    path = journal_of(whole)
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    shutil.rmtree(whole.root / ".git")
+    assert whole.agent("verify").code == 0
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+def test_an_earlier_line_that_was_edited_is_named_with_its_file(whole):
+    path = journal_of(whole)
+    rewritten(path, lambda bodies: bodies[1].update(at="2026-01-01T00:00:00.000Z"))
+    found = whole.agent("verify")
+    assert found.code == 6
+    wrong = [one for one in found.out.splitlines() if one.startswith("✗")]
+    name = str(path.relative_to(whole.root))
+    assert len(wrong) == 4  # the last one is what Holdfast noted beside the journal
+    assert re.search(rf"{re.escape(name)}:\d+ .* line 1 to \d+ of this journal is not as it was signed", wrong[0])
+
+
+def test_a_line_that_was_edited_without_new_sums_is_damage(whole):
+    path = journal_of(whole)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1].replace(b'"began"', b'"Began"')
+    path.write_bytes(b"".join(lines))
+    found = whole.agent("verify")
+    assert found.code == 6
+    assert f"{path.relative_to(whole.root)}:2" in found.out
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda g: g.update(by="eve"), "it was made by ada's key, and this line says eve"),
+        (lambda g: g.update(attempt=2), "has another attempt than this line"),
+        (lambda g: g.update(variant="B"), "has another variant than this line"),
+        (lambda g: g.pop("proof"), "it says passkey, and has no proof"),
+        (lambda g: (g.pop("proof"), g.update(how="terminal")), "it was given at a terminal, where only with a passkey"),
+        (lambda g: g["proof"].update(signature="AAAA"), "its signature does not hold"),
+        (lambda g: g["proof"].update(credential="AAAA"), "its key is not in force"),
+        (lambda g: g["hashes"].update(more="ab"), "has another artifacts than this line"),
+        (
+            lambda g: g["proof"].update(statement=g["proof"]["statement"].replace("attempt 1", "attempt 2")),
+            "another attempt",
+        ),
+    ],
+)
+def test_a_line_that_says_something_else_than_its_proof_is_wrong(whole, change, reason):
+    path = journal_of(whole)
+    rewritten(path, lambda bodies: change(grant_in(bodies, "notes")))
+    found = [message for verdict, message in answers(whole) if verdict == "wrong"]
+    assert any(reason in message for message in found), found
+
+
+def test_a_proof_that_is_used_twice_is_wrong(whole):
+    path = journal_of(whole)
+
+    def twice(bodies):
+        line = next(b for b in bodies for e in b["events"] if e["event"] == "granted" and e["step"] == "notes")
+        bodies.insert(
+            bodies.index(line) + 1, {**line, "events": [e for e in line["events"] if e["event"] == "granted"]}
+        )
+
+    rewritten(path, twice)
+    assert any("has another" in m or "the same proof is in" in m for v, m in answers(whole) if v == "wrong")
+
+
+def test_a_list_that_was_replaced_or_cut_is_wrong_and_a_pin_tells_a_new_root(whole):
+    known = approvers.read(str(own()))
+    assert whole.agent("verify", "--pin", known.root).code == 0
+    assert whole.agent("verify", "--pin", f"{known.root}:2").code == 6
+    assert whole.agent("verify", "--pin", "0" * 64).code == 6
+    assert whole.agent("verify", "--pin", "x").code == 2
+    kept = own().read_bytes()
+    own().unlink()
+    enrol_stranger()
+    assert [verdict for verdict, _ in answers(whole)][:2] == ["wrong", "wrong"]
+    file = whole.root / "kept"
+    file.write_bytes(kept)
+    assert whole.agent("verify", "--approvers", "kept").code == 0
+    assert whole.agent("verify", "--approvers", "none").code == 4
+
+
+def enrol_stranger() -> None:
+    from holdfast.machine import passkeys
+
+    options = passkeys.enrolling("ada's key", [], passkeys.ORIGIN, bytes(32), bytes(16))
+    made = Authenticator().create(options)
+    key = passkeys.enrolled(made, "ada's key", passkeys.ORIGIN, bytes(32), "2026-11-19T00:00:00Z")
+    empty = approvers.Approvers(str(own()))
+    approvers.write(approvers.applied(empty, approvers.adding(empty, key), None))
+
+
+def test_where_all_keys_are_lost_a_person_begins_a_new_list_and_old_approvals_still_verify(whole):
+    assert whole.agent("passkey", "add", "--new-root", "--json").error["code"] == "person_needed"
+    said = whole.person("passkey", "add", "--new-root", says="y")
+    assert said.code == 0, said.out
+    ceremony = Ceremony()
+    key = Authenticator("ES256")
+    asked = ceremony.enrol(whole.open("human"), "new key")
+    assert ceremony.enrolled(whole.open("human"), asked.nonce, key.create(asked.options)) is None
+    workflow = whole.open("human").start("release", "1.5.0")
+    workflow.begin("notes").done("notes", {"notes": "NOTES.md"})
+    asked = ceremony.ask(whole.open("human").workflow(workflow.ulid), "notes")
+    ceremony.answer(whole.open("human"), asked.nonce, key.get(asked.options))
+    found = answers(whole)
+    assert [verdict for verdict, _ in found].count("proven") == 4
+    assert sum("by the list that was replaced" in message for _, message in found) == 2
+
+
+def test_one_workflow_alone_and_a_project_without_approvals(whole):
+    ulid = journal_of(whole).stem
+    assert len(answers(whole, "-w", ulid)) == 4
+    empty = Bench(whole.root.parent / "empty").begun()
+    assert empty.agent("verify").out == "✓ no approval was given here\n"
+
+
+# Receipts
+
+
+@pytest.mark.parametrize("step", ["notes", "sign"])
+def test_a_receipt_holds_for_the_files_it_names_and_for_no_others(whole, step):
+    whole.ok("receipt", step, "--out", "receipt.json", "-w", journal_of(whole).stem)
+    shutil.copy(own(), whole.root / "keys")
+    given = ("--receipt", "receipt.json", "--approvers", "keys", "--signers", ".holdfast/allowed_signers")
+    assert whole.agent("verify", *given).code == 0
+    clone = Bench(whole.root.parent / "clone")
+    for name in ("receipt.json", "keys", "NOTES.md", "final.md", ".holdfast/allowed_signers"):
+        clone.write(name, whole.read(name))
+    assert clone.agent("verify", *given).code == 0
+    clone.write("NOTES.md" if step == "notes" else "final.md", "Something else.\n")
+    found = clone.agent("verify", *given)
+    assert (found.code, "is not as it was approved" in found.out) == (6, True)
+
+
+def test_a_receipt_that_was_changed_does_not_hold(whole):
+    whole.ok("receipt", "notes", "--out", "receipt.json", "-w", journal_of(whole).stem)
+    whole.write("NOTES.md", "Something else.\n")
+    said = json.loads(whole.read("receipt.json"))
+    from hashlib import sha256
+
+    was, now = (sha256(text).hexdigest() for text in (b"Needs Python 3.13.\n", b"Something else.\n"))
+    said["proof"]["statement"] = said["proof"]["statement"].replace(was, now)
+    whole.write("receipt.json", json.dumps(said))
+    found = whole.agent("verify", "--receipt", "receipt.json")
+    assert (found.code, "it is of another text" in found.out) == (6, True)
+    for text in ("{}", "[]", '{"format": "holdfast receipt 1", "proof": {"statement": 3}}'):
+        whole.write("receipt.json", text)
+        assert whole.agent("verify", "--receipt", "receipt.json").code == 2
+    assert whole.agent("receipt", "look", "-w", journal_of(whole).stem, "--json").error["code"] == "no_proof"
+
+
+def test_a_signature_is_verified_by_ssh_keygen_alone(whole):
+    whole.ok("receipt", "sign", "--out", "receipt.json", "-w", journal_of(whole).stem)
+    proof = json.loads(whole.read("receipt.json"))["proof"]
+    whole.write("signature", proof["signature"])
+    words = ["ssh-keygen", "-Y", "verify", "-n", "holdfast", "-I", "ada@example.org", "-s", "signature"]
+    signers = ["-f", ".holdfast/allowed_signers"]
+    told = subprocess.run([*words, *signers], cwd=whole.root, input=proof["statement"].encode(), capture_output=True)
+    assert told.returncode == 0
+    other = proof["statement"].replace("approve", "reject").encode()
+    assert subprocess.run([*words, *signers], cwd=whole.root, input=other, capture_output=True).returncode != 0
+
+
+@pytest.mark.parametrize("kind", ["ES256", "EdDSA", "RS256"])
+def test_openssl_alone_verifies_a_passkey_with_the_lines_of_the_page(bench, kind):
+    need("openssl")
+    need("jq")
+    ceremony = Ceremony()
+    key = enrol(bench, ceremony, kind)
+    touched(bench, key, ceremony)
+    bench.ok("receipt", "notes", "--out", "receipt.json")
+    shutil.copy(own(), bench.root / "approvers")
+    (script,) = (one.body for one in blocks(PAGE.read_text()) if "pkeyutl" in one.body)
+
+    def run() -> int:
+        return subprocess.run(["sh", "-e", "-c", script], cwd=bench.root, capture_output=True).returncode
+
+    assert run() == 0
+    said = json.loads(bench.read("receipt.json"))
+    said["proof"]["statement"] = said["proof"]["statement"].replace('"approve"', '"reject"')
+    bench.write("receipt.json", json.dumps(said))
+    assert run() != 0
+    assert statements.parse(said["proof"]["statement"]).decision == "reject"
