@@ -9,7 +9,7 @@ from _collections_abc import Iterable
 
 PROOFS = ("signature", "passkey")
 """The words that anybody can check later."""
-_PERSONS = ("terminal", "elicitation", "forge", *PROOFS)
+_PERSONS = ("terminal", "elicitation", "page", "forge", *PROOFS)
 EITHER = "signed or passkey"
 TAKES = {
     "": ("relayed", *_PERSONS),

@@ -50,14 +50,14 @@ def act(project: Project, ulid: str, action: str, fields: Fields) -> Done:
         if changed:
             return Done(given=given.replace(wrong=_changed_since(changed)), changed=changed)
         return Done(known(workflow, given))
-    except _Asked as asked:
-        return Done(given=given.replace(wrong=_wrong(asked.said), at=asked.field), page=step)
+    except Missing as missing:
+        return Done(given=given.replace(wrong=_wrong(missing.said), at=missing.field), page=step)
     except HoldfastError as wrong:
         scope = project.scope(workflow.ulid).replace(person=True)
         return Done(given=given.replace(wrong=refused(wrong, scope)), page=step)
 
 
-class _Asked(Exception):
+class Missing(Exception):
     """Something is missing in the form: where, and what is said about it."""
 
     def __init__(self, field: str, said: str) -> None:
@@ -68,36 +68,47 @@ class _Asked(Exception):
 def _decide(project: Project, workflow: Workflow, given: Given) -> Done:
     """Takes a decision about exactly what the page showed."""
     path = workflow.path(given.value("step"))
-    one = gathered.seen(workflow)
-    view = approve_page.shown(project, one, path)
-    is_open = approving.is_ready(workflow, path)
-    if given.value("shown") != view.digest() or not is_open:
-        changed = _since(workflow, given) or ("the files or the checks of this step",)
+    view, changed = as_shown(project, workflow, path, given)
+    if changed:
         return Done(given=given.replace(fields=_without(given, approve_page.SEEN)), changed=changed, page=path)
-    if given.value("decision") == "approve":
-        return Done(_approve(workflow, path, view, given))
-    return Done(_send_back(workflow, path, given))
+    is_approval = given.value("decision") == "approve"
+    feedback = complete(view, given, is_approval=is_approval)
+    if is_approval:
+        return Done(_approve(workflow, path, view, given, feedback))
+    return Done(_send_back(workflow, path, given, feedback))
 
 
-def _approve(workflow: Workflow, path: str, view: approving.View, given: Given) -> str:
+def as_shown(project: Project, workflow: Workflow, path: str, given: Given) -> tuple[approving.View, tuple[str, ...]]:
+    """What there is to decide about, and what is not as the page showed it."""
+    view = approve_page.shown(project, gathered.seen(workflow), path)
+    if given.value("shown") == view.digest() and approving.is_ready(workflow, path):
+        return view, ()
+    return view, _since(workflow, given) or ("the files or the checks of this step",)
+
+
+def complete(view: approving.View, given: Given, *, is_approval: bool) -> str:
+    """The feedback, if nothing is missing in the form."""
+    feedback = given.value("feedback").strip()
+    if not is_approval and not feedback:
+        raise Missing("feedback", "say what should be different: the agent gets it with the step")
     ticked = {value for name, value in given.fields if name == approve_page.SEEN}
-    if any(one.name not in ticked for one in approve_page.elsewhere(view)):
-        raise _Asked(approve_page.SEEN, "a file is not shown whole: look at it elsewhere, and tick it")
-    if view.asks_variant and not given.value("variant"):
-        raise _Asked("variant", "choose a variant")
+    if is_approval and any(one.name not in ticked for one in approve_page.elsewhere(view)):
+        raise Missing(approve_page.SEEN, "a file is not shown whole: look at it elsewhere, and tick it")
+    if is_approval and view.asks_variant and not given.value("variant"):
+        raise Missing("variant", "choose a variant")
+    return feedback
+
+
+def _approve(workflow: Workflow, path: str, view: approving.View, given: Given, wish: str) -> str:
     workflow.require_decidable()
     shown = approving.hashes(workflow, path)
-    wish = given.value("feedback").strip()
     workflow.execute(cmd.Approve(path, given.value("variant"), shown=shown), key=given.value("key"))
     if wish:
         workflow.note(wish, path)
     return f"{view.label} is approved. {gathered.who_notices(workflow.briefing())}"
 
 
-def _send_back(workflow: Workflow, path: str, given: Given) -> str:
-    feedback = given.value("feedback").strip()
-    if not feedback:
-        raise _Asked("feedback", "say what should be different: the agent gets it with the step")
+def _send_back(workflow: Workflow, path: str, given: Given, feedback: str) -> str:
     workflow.require_decidable()
     workflow.reject(path, feedback, key=given.value("key"))
     return f"{path} goes back with your feedback. {gathered.who_notices(workflow.briefing())}"
@@ -133,7 +144,7 @@ def _resume(workflow: Workflow, given: Given) -> str:
 def _pause(workflow: Workflow, given: Given) -> str:
     reason = given.value("reason").strip()
     if not reason:
-        raise _Asked("reason", "say why: agents are told it")
+        raise Missing("reason", "say why: agents are told it")
     workflow.pause(reason, key=given.value("key"))
     return f"{workflow.id} is paused."
 
@@ -162,10 +173,10 @@ def _extend(workflow: Workflow, given: Given) -> str:
         text = given.value(name).strip()
         number = reading(text) if text else 0
         if number is None or (text and number <= 0):
-            raise _Asked(name, f"{text[:40]} is no amount of {name}")
+            raise Missing(name, f"{text[:40]} is no amount of {name}")
         found[name] = number
     if not any(found.values()):
-        raise _Asked(next(iter(read)), "say how much more")
+        raise Missing(next(iter(read)), "say how much more")
     workflow.extend(**found, key=given.value("key"))
     return f"The bounds of {workflow.id} are extended."
 

@@ -10,12 +10,14 @@ from importlib import resources
 from anyio import create_task_group
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.plain.plainjson import object_in
 from holdfast.project.project import Project
+from holdfast.surfaces.ceremony import Ceremony
 from holdfast.surfaces.listening import App
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.web import (
@@ -27,6 +29,7 @@ from holdfast.surfaces.web import (
     layout,
     others,
     overview,
+    passkeys_page,
     workflow_page,
 )
 from holdfast.surfaces.web.door import COOKIE, LOGIN, Door, Origin
@@ -49,6 +52,7 @@ class Page:
         self.read_only = read_only
         self.sessions = Sessions()
         self.events = Events(projects)
+        self.ceremony = Ceremony(origin.url)
         self.app: App = Door(
             Starlette(routes=self._routes(), lifespan=self._living),
             origin,
@@ -71,6 +75,9 @@ class Page:
             Route(f"{own}/timeline.svg", self._drawn),
             Route(f"{own}/steps.svg", self._drawn),
             Route(f"{own}/do/{{action}}", self._act, methods=["POST"]),
+            Route(f"{own}/ask", self._ask, methods=["POST"]),
+            Route("/passkeys", self._read(self._passkeys)),
+            Route("/passkeys/{action}", self._key, methods=["POST"]),
             Route("/learnings", self._read(self._learnings)),
             Route("/agents", self._read(self._agents)),
             Route("/events", self._listen),
@@ -148,7 +155,8 @@ class Page:
         path = one.workflow.path(step)
         given, changed = done.given or NOTHING, done.changed
         shell = shell.replace(answers=f"{one.link}/approve/{path}") if given.action else shell
-        body = approve_page.body(project, one, path, shell, given=given, changed=changed)
+        barred = passkeys_page.barred(project, one, path, self.origin.url)
+        body = approve_page.body(project, one, path, shell, given=given, changed=changed, barred=barred)
         return layout.whole(shell, one.brief.state.plan.step(path).label, body)
 
     def _journal(self, project: Project, request: Request, said: tuple[str, ...]) -> str:
@@ -185,6 +193,11 @@ class Page:
         shell = self._shell(project, running, said)
         return layout.whole(shell, "Agents", others.agents(running, shell), here="/agents")
 
+    def _passkeys(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
+        shell = self._shell(project, gathered.active(project), said)
+        body = passkeys_page.body(project, shell, self.origin.url)
+        return layout.whole(shell, "Passkeys", body, here="/passkeys")
+
     # Changes
 
     async def _act(self, request: Request) -> Response:
@@ -208,6 +221,45 @@ class Page:
             return HTMLResponse(page, 409 if done.changed else 422)
         self.sessions.say(cookie, done.said)
         return RedirectResponse(f"/w/{params['ulid']}", 303)
+
+    # Passkeys
+
+    async def _ask(self, request: Request) -> Response:
+        """What a person is asked to sign about a step."""
+        fields, ulid = await _fields(request), request.path_params["ulid"]
+        return await self._told(lambda project: passkeys_page.ask(project, self.ceremony, ulid, fields))
+
+    async def _key(self, request: Request) -> Response:
+        """What the script of a page asks for, or the browser answers, about passkeys."""
+        action, ceremony = request.path_params["action"], self.ceremony
+        if action == "answer":
+            return await self._answered(request)
+        if action in ("enrol", "remove"):
+            fields = await _fields(request)
+            asking = passkeys_page.enrol if action == "enrol" else passkeys_page.remove
+            return await self._told(lambda project: asking(project, ceremony, fields))
+        if action in ("enrolled", "change"):
+            sent = object_in(await request.body()) or {}
+            taking = passkeys_page.enrolled if action == "enrolled" else passkeys_page.change
+            return await self._told(lambda project: taking(project, ceremony, sent))
+        return await self._missing(request)
+
+    async def _answered(self, request: Request) -> Response:
+        sent, cookie = object_in(await request.body()) or {}, request.scope[COOKIE]
+
+        def answered(project: Project) -> passkeys_page.Said:
+            said, ulid = passkeys_page.answer(project, self.ceremony, sent)
+            self.sessions.say(cookie, said)
+            return {"next": f"/w/{ulid}"}
+
+        return await self._told(answered)
+
+    async def _told(self, work: Callable[[Project], passkeys_page.Said]) -> Response:
+        """An answer to the script, also where it is a refusal."""
+        try:
+            return JSONResponse(await self.projects.used(work))
+        except HoldfastError as wrong:
+            return JSONResponse(passkeys_page.refusal(wrong), 409)
 
     # Who is let in
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Sequence
 
-from holdfast.core import remedies
+from holdfast.core import policies, remedies
 from holdfast.core.remedy import Blank, Scope
 from holdfast.errors import HoldfastError
 from holdfast.project.project import Project
@@ -40,8 +40,12 @@ def body(
     *,
     given: Given = NOTHING,
     changed: Sequence[str] = (),
+    barred: str = "",
 ) -> Markup:
-    """`changed` is what happened since the page was made from which a decision came that was not taken."""
+    """`barred` is why the step cannot be decided here.
+
+    `changed` is what happened since the page was made from which a decision came that was not taken.
+    """
     scope = project.scope(one.workflow.ulid).replace(person=True)
     view = shown(project, one, path)
     step = one.brief.state.plan.step(path)
@@ -75,7 +79,7 @@ def body(
             "Reviews", items([*view.reviews, *(f"feedback before: {said}" for said in view.feedback)]), id="reviews"
         ),
         section("After this", _after(one, view), id="after"),
-        _decision(one, path, view, scope, shell, given),
+        _decision(one, path, view, scope, shell, given, barred),
     )
 
 
@@ -154,7 +158,7 @@ def _after(one: Seen, view: View) -> Markup:
     return joined(el("p", el("strong", next_)), el("p", gathered.who_notices(one.brief)))
 
 
-def _decision(one: Seen, path: str, view: View, scope: Scope, shell: Shell, given: Given) -> Markup:
+def _decision(one: Seen, path: str, view: View, scope: Scope, shell: Shell, given: Given, barred: str) -> Markup:
     """The form, where only the person's word is missing; else why there is none."""
     brief = one.brief
     if shell.read_only or shell.is_copy:
@@ -168,66 +172,56 @@ def _decision(one: Seen, path: str, view: View, scope: Scope, shell: Shell, give
         found = brief.blockers_of(path)
         told = [joined(el("p", unmet.message), ways(unmet.remedies, scope)) for unmet in found]
         return section("Decide", items(told) or el("p", "It is decided."), id="decide")
-    return _form(one, path, view, scope, given)
+    return _form(one, path, view, scope, given, barred)
 
 
-def _form(one: Seen, path: str, view: View, scope: Scope, given: Given) -> Markup:
+def _form(one: Seen, path: str, view: View, scope: Scope, given: Given, barred: str) -> Markup:
     policy = policy_of(one, path)
-    barred = _BARRED.get(policy, "")
-    variant = Blank("VARIANT") if view.asks_variant else ""
-    same = remedies.approve(
-        path, variant=variant, sign=Blank("KEY") if policy == "signed" else "", workflow=one.workflow.ulid
-    )
+    by_passkey = policies.asks_for_proof(policy) and not barred
+    about = el("p", barred, class_="why", id="barred") if barred else None
+    hint = "The agent reads it. To send the step back, it is needed."
     return el(
         "form",
         el("h2", "Decide", class_="unseen"),
         given.wrong or None,
         hidden(one, step=path, shown=view.digest()),
         _variants(view, given),
-        field(
-            "feedback",
-            "What should be different",
-            id="feedback",
-            given=given,
-            rows=3,
-            hint="The agent reads it. To send the step back, it is needed.",
-        ),
-        el("p", barred, class_="why", id="barred") if barred else None,
-        el(
-            "div",
-            el(
-                "button",
-                "Approve",
-                type="submit",
-                name="decision",
-                value="approve",
-                class_="primary",
-                disabled=bool(barred),
-                aria_describedby="barred" if barred else None,
-            ),
-            el("button", "Send back", type="submit", name="decision", value="reject", formnovalidate=True),
-            class_="act decide",
-        ),
-        el(
-            "p",
-            "The same at a terminal: ",
-            command(same, scope),
-            " or ",
-            command(remedies.reject(path, workflow=one.workflow.ulid), scope),
-            class_="faint",
-        ),
+        field("feedback", "What should be different", id="feedback", given=given, rows=3, hint=hint),
+        about or (el("p", "A passkey needs a script.", class_="why needs-script") if by_passkey else None),
+        _buttons(by_passkey=by_passkey, is_barred=bool(barred)),
+        _typed(one, path, view, scope, policy),
         method="post",
         action=f"{one.link}/do/decide",
         id="form-approve",
         class_="decision",
+        data_passkey=f"{one.link}/ask" if by_passkey else None,
     )
 
 
-_BARRED = {
-    "signed": "This step takes a signature, which is made at a terminal.",
-    "passkey": "This step takes a passkey.",
-}
-"""Why a policy cannot be met by a click."""
+def _buttons(*, by_passkey: bool, is_barred: bool) -> Markup:
+    """Where a passkey signs, the script of the page lets them be pressed."""
+    approve: dict[str, str | bool | None] = {
+        "type": "submit",
+        "name": "decision",
+        "value": "approve",
+        "class_": "primary",
+        "disabled": is_barred or by_passkey,
+        "aria_describedby": "barred" if is_barred else None,
+    }
+    named = "Approve with passkey" if by_passkey else "Approve"
+    back = el("button", "Send back", type="submit", name="decision", value="reject", formnovalidate=True,
+              disabled=by_passkey)  # fmt: skip
+    return el("div", el("button", named, **approve), back, class_="act decide")
+
+
+def _typed(one: Seen, path: str, view: View, scope: Scope, policy: str) -> Markup | None:
+    """The commands that do the same; none where only a browser can."""
+    if policy == "passkey":
+        return None
+    ulid, sign = one.workflow.ulid, Blank("KEY") if policies.asks_for_proof(policy) else ""
+    approve = remedies.approve(path, variant=Blank("VARIANT") if view.asks_variant else "", sign=sign, workflow=ulid)
+    reject = remedies.reject(path, workflow=ulid)
+    return el("p", "The same at a terminal: ", command(approve, scope), " or ", command(reject, scope), class_="faint")
 
 
 def _variants(view: View, given: Given) -> Markup | None:

@@ -12,7 +12,7 @@ from holdfast.core.value import Value
 from holdfast.errors import HoldfastError
 from holdfast.surfaces.web.markup import Child, Markup, el, joined
 
-_NAMES = (("/", "Workflows"), ("/learnings", "Learnings"), ("/agents", "Agents"))
+_NAMES = (("/", "Workflows"), ("/learnings", "Learnings"), ("/agents", "Agents"), ("/passkeys", "Passkeys"))
 _GOOD = {"completed": "done", "finalized": "done", "in_progress": "active", "cancelled": "skipped"}
 
 
@@ -83,7 +83,7 @@ def whole(shell: Shell, title: str, *main: Child, here: str = "", style: str = "
 
 def _bar(shell: Shell, here: str) -> Markup:
     links = []
-    for path, name in _NAMES:
+    for path, name in _NAMES[:-1] if shell.is_copy else _NAMES:
         count = (
             el("span", shell.waiting, class_="count", title="waiting for you") if path == "/" and shell.waiting else ""
         )

@@ -12,7 +12,7 @@ function morph(old, now) {
     return;
   }
   if (old.isEqualNode(now) || (old.id === "said" && !now.childElementCount)) return;
-  if (isHeld(old)) return notice(old);
+  if (isHeld(old)) return plain(old).isEqualNode(plain(now)) ? undefined : notice(old);
   for (const { name } of [...old.attributes])
     if (!now.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
   for (const { name, value } of [...now.attributes])
@@ -20,6 +20,13 @@ function morph(old, now) {
   const before = [...old.childNodes], after = [...now.childNodes];
   after.forEach((node, place) => (place < before.length ? morph(before[place], node) : old.append(node)));
   before.slice(after.length).forEach((node) => node.remove());
+}
+
+// A form without what is another one each time, and without what is told in it here.
+function plain(form) {
+  const copy = form.cloneNode(true);
+  copy.querySelectorAll("input[name=key], .notice, .told").forEach((node) => node.remove());
+  return copy;
 }
 
 function notice(form) {
@@ -44,6 +51,7 @@ async function refresh() {
     if (!answer.ok) return;
     const now = new DOMParser().parseFromString(policy.createHTML(await answer.text()), "text/html");
     document.title = now.title;
+    enable(now);
     const focused = document.activeElement?.id;
     for (const part of ["header", "main"]) morph(document.querySelector(part), now.querySelector(part));
     if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
@@ -59,6 +67,64 @@ function say(text) {
   const told = document.getElementById("updated");
   if (told) told.textContent = text;
 }
+
+// A form that a passkey signs: the server says exactly what, and the challenge is the hash of that text.
+const send = async (path, body) => {
+  const kind = body instanceof URLSearchParams ? "application/x-www-form-urlencoded" : "application/json";
+  const answer = await fetch(path, { method: "POST", headers: { "Content-Type": kind }, body });
+  return answer.headers.get("Content-Type")?.startsWith("application/json") ? answer.json() : { said: "The server refused it." };
+};
+
+async function signed(asked) {
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.options);
+  publicKey.challenge = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(asked.statement));
+  return (await navigator.credentials.get({ publicKey })).toJSON();
+}
+
+async function made(asked) {
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(asked.options);
+  return (await navigator.credentials.create({ publicKey })).toJSON();
+}
+
+async function ceremony(form, submitter) {
+  const fields = new URLSearchParams(new FormData(form, submitter));
+  let asked = await send(form.dataset.passkey, fields);
+  let to = form.dataset.passkey.endsWith("/ask") ? "/passkeys/answer" : "/passkeys/change";
+  if (asked.make) {
+    asked = await send("/passkeys/enrolled", JSON.stringify({ nonce: asked.nonce, answer: await made(asked) }));
+  }
+  if (asked.nonce) {
+    tell(form, asked.note ?? "");
+    asked = await send(to, JSON.stringify({ nonce: asked.nonce, answer: await signed(asked) }));
+  }
+  if (asked.next) return location.assign(asked.next);
+  tell(form, [asked.said, ...(asked.changed ?? [])].join(" "));
+  if (asked.changed) written.delete(form);
+  form.elements[asked.at]?.focus?.();
+}
+
+function tell(form, text) {
+  const told = form.querySelector(".told") ?? form.insertBefore(document.createElement("p"), form.firstChild);
+  told.className = text ? "alert told" : "told";
+  told.setAttribute("role", "alert");
+  told.textContent = text;
+}
+
+function enable(page) {
+  if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) return;
+  for (const form of page.querySelectorAll("form[data-passkey]")) {
+    form.querySelectorAll("button:disabled").forEach((button) => (button.disabled = false));
+    form.querySelectorAll(".needs-script").forEach((told) => told.remove());
+  }
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.dataset.passkey) return;
+  event.preventDefault();
+  ceremony(form, event.submitter).catch((error) => tell(form, `Nothing was signed: ${error.message}`));
+});
+enable(document);
 
 // One connection a browser: whoever holds the lock listens, and tells the other tabs.
 function connect() {
