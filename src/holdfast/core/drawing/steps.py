@@ -13,7 +13,7 @@ from holdfast.core.drawing.svg import Picture
 from holdfast.core.plan import parent
 from holdfast.core.state import State
 
-WIDTH, HEIGHT, LINE = 226.0, 36.0, 17.0
+WIDTH, HEIGHT, LINE = 256.0, 36.0, 17.0
 """A box with its name alone, and what each line below the name adds."""
 PAD, HEAD, MARGIN = 16.0, 42.0, 24.0
 TITLE = 52.0
