@@ -111,8 +111,7 @@ class _Drawing:
         if len(run) > 1:
             return [f"to {self._plan.step(run[-1]).label}", f"{sum(self._leaves(one) for one in run)} steps"]
         notes = [f"{self._leaves(path)} steps"] if step.steps else []
-        gates = " · ".join(_gates(step))
-        notes += [gates] if gates else []
+        notes += [" · ".join(gates) for gates in _gates(step) if gates]
         again = f"try {progress.attempt}" if progress.attempt > 1 else ""
         why = progress.reason if progress.status in lifecycle.STUCK else ""
         word = _WORDS.get(progress.status, progress.status) if progress.status not in _CLOSED else ""
@@ -214,15 +213,14 @@ def _in(path: str, branch: str) -> bool:
     return path == branch or path.startswith(f"{branch}/")
 
 
-def _gates(step: Step) -> Iterator[str]:
-    yield from (check.name for check in step.checks)
-    yield from step.outputs
-    if step.review:
-        yield "review"
+def _gates(step: Step) -> tuple[list[str], list[str]]:
+    """What has to be there or to hold, and who has to agree."""
+    people = ["review"] if step.review else []
     if step.choice:
-        yield "choice"
+        people.append("choice")
     elif step.approval:
-        yield {"relayed": "approval", "human": "approval by a person"}.get(step.approval.by, "signed approval")
+        people.append({"relayed": "approval", "human": "approval by a person"}.get(step.approval.by, "signed approval"))
+    return [*(check.name for check in step.checks), *step.outputs], people
 
 
 def _legend(used: Sequence[str], *, goes_back: bool) -> Iterator[tuple[float, str]]:
