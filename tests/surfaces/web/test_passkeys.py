@@ -129,10 +129,9 @@ def test_a_cookie_alone_approves_nothing(site, served, page, signer, workflow, c
     asked = json.loads(served.post(f"{home}/ask", form).text)
     forged = {"id": "AAAA", "response": dict.fromkeys(("clientDataJSON", "authenticatorData", "signature"), "AAAA")}
     sent = json.dumps({"nonce": asked["nonce"], "answer": forged}).encode()
-    for _ in range(2):  # the second time, the question is gone
-        answer = served.ask("POST", "/passkeys/answer", sent, Content_Type="application/json")
-        assert answer.code == 409
-    assert json.loads(answer.text)["code"] == "question_gone"
+    first, second = (served.ask("POST", "/passkeys/answer", sent, Content_Type="application/json") for _ in range(2))
+    assert (first.code, second.code) == (409, 409)
+    assert json.loads(second.text)["code"] == "question_gone"
     assert site.journal(workflow.id) == before
 
 
@@ -159,11 +158,19 @@ def test_another_browser_with_a_key_of_its_own_is_not_let_through(site, served, 
 def test_a_second_key_is_signed_by_the_first_and_either_may_be_removed(site, served, page, signer, workflow):
     enrol(page, served)
     session, first = signer
-    session.send("WebAuthn.setAutomaticPresenceSimulation", {"authenticatorId": first, "enabled": True})
     page.goto(f"{served.origin}/passkeys")
     expect(page.locator("#make")).to_contain_text("you are asked twice")
-    usb = {**SIGNER, "transport": "usb"}
-    session.send("WebAuthn.addVirtualAuthenticator", {"options": usb})
+    touch = "WebAuthn.setAutomaticPresenceSimulation"
+    session.send(touch, {"authenticatorId": first, "enabled": False})  # the new one is touched
+    usb = {"options": {**SIGNER, "transport": "usb"}}
+    second = session.send("WebAuthn.addVirtualAuthenticator", usb)["authenticatorId"]
+
+    def then_the_first(route) -> None:
+        session.send(touch, {"authenticatorId": second, "enabled": False})
+        session.send(touch, {"authenticatorId": first, "enabled": True})
+        route.continue_()
+
+    page.route("**/passkeys/enrolled", then_the_first)
     page.get_by_label("Its name").fill("ada on the blue one")
     page.get_by_role("button", name="Make it").click()
     expect(page.locator(".part strong", has_text="the blue one")).to_be_visible()
