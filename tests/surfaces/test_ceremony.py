@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -394,3 +395,60 @@ def test_status_tells_of_every_change_of_the_list_until_a_person_looked_at_it(be
     assert bench.open().workflow().status()["alerts"] == []
     second(bench, ceremony, first)
     assert "has changed" in bench.open().workflow().status()["alerts"][0]["message"]
+
+
+# Elsewhere
+
+
+def test_a_terminal_asks_nobody_at_a_passkey_gate(bench):
+    for words in (("approve", "notes"), ("approve", "notes", "--yes"), ("reject", "notes", "--feedback", "no")):
+        said = bench.person(*words)
+        assert (said.code, "needs a passkey" in said.out, "Approve notes?" in said.out) == (3, True, False), said.out
+    assert bench.agent("approve", "notes", "--json").error["code"] == "passkey_needed"
+    assert "holdfast web" in bench.agent("next").out
+
+
+def test_an_approval_holds_in_another_clone_by_the_projects_list_and_for_these_files_only(
+    bench, ceremony, tmp_path, monkeypatch
+):
+    key = enrol(bench, ceremony)
+    approve(bench, ceremony, key)
+    bench.write(".holdfast/approvers", own().read_text())
+    copy = Bench(Path(shutil.copytree(bench.root, tmp_path / "copy", symlinks=True)))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config of another user"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data of another user"))
+
+    def verdict() -> str:
+        seen = copy.open().workflow()
+        return gates.grant_verdict(seen.state, "notes", seen.facts())
+
+    assert verdict() == "valid"
+    copy.write("NOTES.md", "Needs nothing.\n")
+    assert verdict() == "stale"
+    copy.write("NOTES.md", "Needs Python 3.11.\n")
+    (copy.root / ".holdfast/approvers").unlink()
+    assert verdict() == "claimed"
+    said = copy.person("approve", "--claimed", "--yes")
+    assert (said.code, "needs a passkey" in said.out) == (3, True)
+
+
+def test_where_the_machine_has_a_list_only_that_one_counts(bench, ceremony, tmp_path):
+    enrol(bench, ceremony)
+    place = bench.open().wired.place
+    lists = approvers.Lists(place, os.environ["XDG_CONFIG_HOME"], str(tmp_path / "etc"))
+    assert (lists.counting, lists.is_fixed) == (str(own()), False)
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/approvers").write_bytes(b"")
+    assert (lists.counting, lists.is_fixed) == (str(own()), False)  # this user can write it
+
+
+def test_the_projects_list_counts_only_as_the_base_branch_has_it(bench, ceremony):
+    enrol(bench, ceremony)
+    bench.write(".holdfast/approvers", own().read_text())
+    own().unlink()
+    bench.save("the list")
+    bench.git("switch", "-q", "-c", "change")
+    assert ceremony.ask(bench.open("human").workflow(), "notes")
+    bench.write(".holdfast/approvers", "")
+    said = refused(bench, "approvers_changed", lambda: ceremony.ask(bench.open("human").workflow(), "notes"))
+    assert said.facts["base"] == "main"

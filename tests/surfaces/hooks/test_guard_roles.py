@@ -56,7 +56,7 @@ CHANGING = {
         "session path",
     ),
     *("session delete", "session keep", "session drop", "session retry", "session commit", "session cancel"),
-    *("workflows new", "trust", "clean", "adopt", "demo"),
+    *("workflows new", "trust", "clean", "adopt", "demo", "receipt", "passkey add", "passkey remove"),
 }
 
 

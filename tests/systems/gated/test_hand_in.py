@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from holdfast.core import commands as cmd
+from holdfast.core.statement import parse
 from holdfast.errors import HoldfastError, Refused
 from holdfast.machine import signing
 from holdfast.machine.place import find
@@ -331,6 +333,12 @@ def test_every_changed_file_can_be_seen_however_many_there_are(house):
     house.ok("review", CODE)
     listed = json.loads(house.ok("approve", CODE, "--payload", "--json").out)["files"]
     assert len(listed) == 70
+    stated = parse(house.ok("approve", CODE, "--payload").out).artifacts
+    assert [path for name, path, _ in stated if name == "code"] == listed
+    assert {found for _, path, found in stated if path in listed} == {hashlib.sha256(b"# part\n").hexdigest()}
+    phase = house.root / "workflow/sign-in-by-key" / CODE
+    folder = {str(path.relative_to(house.root)) for path in phase.rglob("*") if path.name != "status.json"}
+    assert {path for name, path, _ in stated if name != "code"} == {path for path in folder if "." in path}
     said = house.person("approve", CODE, "--yes").out
     assert "and 10 more" in said
     command = next(line for line in said.splitlines() if "git diff --stat" in line).strip().split(" lists")[0]

@@ -7,7 +7,6 @@ from _collections_abc import Sequence
 from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, policies, queries, refusals, remedies
 from holdfast.core.recognition import claim
-from holdfast.core.remedy import Blank
 from holdfast.core.state import Grant
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.plain.terminal import escape
@@ -92,7 +91,9 @@ def _approval(workflow: Workflow, path: str) -> Grant | None:
 
 
 def _signed_elsewhere(workflow: Workflow, path: str) -> Refused:
-    refusal = refusals.signature_needed(path)
+    step = workflow.state.plan.step(path)
+    refusal = refusals.proof_needed(gates.policy(step))(path)
     refusal.message = f"{refusal.message}: the one of {workflow.id} does not hold here, and nothing was confirmed"
-    refusal.remedies = (remedies.approve(path, sign=Blank("KEY"), workflow=workflow.ulid),)
+    way = gates.approving(step, path, renewing=True)
+    refusal.remedies = (way.replace(workflow=workflow.ulid) if way.command else way,)
     return refusal

@@ -27,7 +27,7 @@ _LOOKING = frozenset(
         *("status", "next", "show", "list", "log", "metrics", "diagram", "signal", "wait"),
         *("reading", "resume-packet", "learnings", "agent list", "locks", "task list"),
         *("session status", "session list", "session read"),
-        *("workflows", "workflows check", "schema", "doctor", "completion", "help"),
+        *("workflows", "workflows check", "schema", "doctor", "completion", "help", "verify", "passkey list"),
     )
 )
 """Commands that change nothing: all that is left to a role which may only look."""
