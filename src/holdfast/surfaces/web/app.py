@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from _collections_abc import Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import cache
 from importlib import resources
 
 from anyio import create_task_group
@@ -340,8 +339,8 @@ async def _fields(request: Request) -> acting.Fields:
         return ()
 
 
-@cache
 def packaged(name: str) -> str:
+    """A file of this package."""
     return resources.files("holdfast.surfaces.web").joinpath(name).read_text("utf-8")
 
 

@@ -6,7 +6,7 @@ import os
 
 from holdfast.core import refusals, remedies
 from holdfast.core.remedy import Blank
-from holdfast.errors import HoldfastError
+from holdfast.files.replace import not_written
 from holdfast.project.project import Project
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.web import gathered, layout, others, overview, workflow_page
@@ -71,7 +71,6 @@ def _require_room(folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
         found = os.listdir(folder)
     except OSError as failure:
-        said = f"{folder[:200]} cannot be written: {failure.strerror}"
-        raise HoldfastError("cannot_write", said, remedy="name another folder", facts={"path": folder[:200]}) from None
+        raise not_written(folder, failure) from failure
     if found:
         raise refusals.misused(f"{folder[:200]} is not empty", remedies.named("web", {"export": Blank("PATH")}))

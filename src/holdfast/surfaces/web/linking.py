@@ -10,7 +10,6 @@ import asyncio
 import os
 import socket
 import struct
-import tempfile
 from _collections_abc import Callable
 from contextlib import suppress
 
@@ -37,6 +36,8 @@ class Linking:
         self._server: asyncio.AbstractServer | None = None
 
     async def open(self) -> None:
+        import tempfile
+
         self._folder = tempfile.mkdtemp(prefix="holdfast-web-")  # the path of a socket must be short
         self._path = os.path.join(self._folder, "link")
         self._server = await asyncio.start_unix_server(self._answer, self._path)
@@ -90,7 +91,7 @@ def ask(place: Place, port: int) -> str:
 
 
 def refused(why: str = "") -> HoldfastError:
-    """Why no link is given: whoever has one may approve."""
+    """Why no link is given: who has one may approve."""
     refusal = refusals.person_needed("be let in to the page where approvals are given", remedies.named("web"))
     refusal.message += f": {why}" if why else ""
     look = remedies.named("web", {"read_only": True}, who="agent", text="to look only")

@@ -126,7 +126,7 @@ document.addEventListener("submit", (event) => {
 });
 enable(document);
 
-// One connection a browser: whoever holds the lock listens, and tells the other tabs.
+// One connection a browser: the tab that has the lock listens, and tells the others.
 function connect() {
   const source = new EventSource("/events");
   const tell = () => (channel?.postMessage("look"), refresh());

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
-from threading import Lock
+from _thread import allocate_lock
 
 CODE_FOR = 120
 """Seconds for which a code can be used."""
@@ -21,7 +21,7 @@ class Sessions:
     """A code is given to the person at the terminal; who presents it in time gets a cookie."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = allocate_lock()
         self._code = ""
         self._until = 0.0
         self._tries = 0
