@@ -95,7 +95,7 @@ def has_screen(environ: Mapping[str, str]) -> bool:
     """Whether a browser that is opened here would be seen by who sits at this terminal."""
     import sys
 
-    here = sys.platform == "darwin" or any(environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    here = sys.platform == "darwin" or environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY")
     return bool(here) and not environ.get("SSH_CONNECTION")
 
 
