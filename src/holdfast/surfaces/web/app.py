@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from _collections_abc import Awaitable, Callable
 from contextlib import asynccontextmanager
-from importlib import resources
 
 from anyio import create_task_group
 from starlette.applications import Starlette
@@ -22,6 +21,7 @@ from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.web import (
     acting,
     approve_page,
+    assets,
     forms,
     gathered,
     journal,
@@ -81,9 +81,9 @@ class Page:
             Route("/agents", self._read(self._agents)),
             Route("/events", self._listen),
             Route(LOGIN, self._login, methods=["GET", "POST"]),
-            Route("/style.css", _style),
-            Route("/page.js", _script),
-            Route("/icon.svg", _icon),
+            Route("/style.css", assets.style),
+            Route("/page.js", assets.script),
+            Route("/icon.svg", assets.icon),
             Route("/{rest:path}", self._missing),
         ]
 
@@ -269,11 +269,11 @@ class Page:
         else:
             code = request.query_params.get("code", "")
         if not code:
-            return self._page(401 if request.method == "POST" else 200, "Log in", _entrance())
+            return self._page(401 if request.method == "POST" else 200, "Log in", layout.entrance(LOGIN))
         cookie = self.sessions.enter(code)
         if not cookie:
             said = "This code does not work: it was used, is older than two minutes, or is not the newest."
-            return self._page(401, "Log in", el("p", said, class_="alert", role="alert"), _entrance())
+            return self._page(401, "Log in", el("p", said, class_="alert", role="alert"), layout.entrance(LOGIN))
         # Not a redirect: a cookie for this site alone does not come along with one that began elsewhere.
         onward = el("meta", http_equiv="refresh", content="0; url=/")
         answer = self._page(200, "You are in", el("p", el("a", "Continue", href="/")), head=onward)
@@ -282,7 +282,7 @@ class Page:
 
     def _refused(self, code: int, said: str) -> Response:
         if code == 401:
-            return self._page(401, "Log in", _entrance())
+            return self._page(401, "Log in", layout.entrance(LOGIN))
         return self._page(code, "Refused", el("p", f"{said[:1].upper()}{said[1:]}."))
 
     async def _missing(self, _: Request) -> Response:
@@ -315,19 +315,6 @@ def _name(project: Project) -> str:
     return project.root.rstrip("/").rpartition("/")[2] or project.root
 
 
-def _entrance() -> Markup:
-    return el(
-        "form",
-        el("p", "Type the code that ", el("code", "holdfast web"), " printed at your terminal, or open its link. ",
-           "For a new one: ", el("code", "holdfast web --link", class_="command")),
-        el("p", el("label", "Code", for_="code"),
-           el("input", type="text", name="code", id="code", required=True, autofocus=True, autocomplete="one-time-code",
-              autocapitalize="none", spellcheck="false", maxlength=40)),
-        el("div", el("button", "Log in", type="submit", class_="primary"), class_="act"),
-        method="post", action=LOGIN, class_="entrance",
-    )  # fmt: skip
-
-
 async def _fields(request: Request) -> acting.Fields:
     """What a form sent; nothing where it is none."""
     from urllib.parse import parse_qsl
@@ -337,20 +324,3 @@ async def _fields(request: Request) -> acting.Fields:
         return tuple(parse_qsl(body, keep_blank_values=True, max_num_fields=_FIELDS))
     except (ClientDisconnect, ValueError):
         return ()
-
-
-def packaged(name: str) -> str:
-    """A file of this package."""
-    return resources.files("holdfast.surfaces.web").joinpath(name).read_text("utf-8")
-
-
-async def _style(_: Request) -> Response:
-    return Response(packaged("style.css"), media_type="text/css")
-
-
-async def _icon(_: Request) -> Response:
-    return Response(packaged("icon.svg"), media_type="image/svg+xml")
-
-
-async def _script(_: Request) -> Response:
-    return Response(packaged("page.js"), media_type="text/javascript")

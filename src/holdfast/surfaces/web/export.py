@@ -51,7 +51,7 @@ def _workflow(project: Project, one: Seen, running: list[Seen], *, contents: boo
 
 
 def _page(shell: Shell, title: str, body: Markup, here: str) -> str:
-    from holdfast.surfaces.web.app import packaged
+    from holdfast.surfaces.web.assets import packaged
 
     return layout.whole(shell, title, body, here=here, style=packaged("style.css"))
 

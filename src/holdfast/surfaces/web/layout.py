@@ -212,3 +212,17 @@ def bare(title: str, *main: Child, head: Child = None) -> str:
     return "<!doctype html>\n" + el(
         "html", top, el("body", bar, el("main", *main, id="main", class_="bare")), lang="en"
     )
+
+
+def entrance(to: str) -> Markup:
+    """The form that takes the code."""
+    return el(
+        "form",
+        el("p", "Type the code that ", el("code", "holdfast web"), " printed at your terminal, or open its link. ",
+           "For a new one: ", el("code", "holdfast web --link", class_="command")),
+        el("p", el("label", "Code", for_="code"),
+           el("input", type="text", name="code", id="code", required=True, autofocus=True, autocomplete="one-time-code",
+              autocapitalize="none", spellcheck="false", maxlength=40)),
+        el("div", el("button", "Log in", type="submit", class_="primary"), class_="act"),
+        method="post", action=to, class_="entrance",
+    )  # fmt: skip
