@@ -132,7 +132,7 @@ the check 'tests' failed: assert 1 == 2
 
 Now
   fix it, then: holdfast check tests --run
-  holdfast check types --passed-or-failed
+  holdfast check types --PASSED-OR-FAILED
 
 When the work is done
   holdfast done verify --artifact report=PATH

@@ -70,10 +70,10 @@ def test_a_lost_end_stops_its_workflow_and_no_other(scene):
         scene.journal.write_bytes(b"".join(scene.lines[:count]))
         said = bench.agent("status")
         assert said.code == 6, said
-        assert f"{scene.journal.name} has lost its end" in said.err
+        assert f"{scene.journal.name} is missing" in said.err
         assert bench.agent("note", "more").code == 6
         listed = bench.ok("list")
-        assert f"{scene.journal.name} has lost its end" in listed.out
+        assert f"{scene.journal.name} is missing" in listed.out
         found = bench.agent("doctor")
         assert found.code == 6
         assert "were acknowledged" in found.out or "was acknowledged" in found.out
