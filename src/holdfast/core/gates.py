@@ -105,7 +105,7 @@ def handing_in(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
         [one for one in state.plan.closure(path) if state.step(one).status == lifecycle.DONE] if only_asks(step) else []
     )
     working = [one for one in state.plan.paths if one in done and state.plan.step(one).outputs] or done
-    more = (remedies.reopen(working[-1], text="if the work of that step has to change"),) if working else ()
+    more = (remedies.reopen(working[-1], text=f"if the work of {working[-1]} has to change"),) if working else ()
     return (remedies.done(path, text=remedies.FIX), *more)
 
 

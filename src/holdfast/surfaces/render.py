@@ -277,7 +277,8 @@ def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int | Non
     out = [style.dim("  ".join(pad(name, wide[name]) for name in wide).rstrip())]
     for row in rows:
         cells = {name: pad(clip(row[name], wide[name]), wide[name]) for name in wide}
-        cells["STATUS"] = paint(style, row["STATUS"].replace(" ", "_"))(cells["STATUS"])
+        if "STATUS" in cells:
+            cells["STATUS"] = paint(style, row["STATUS"].replace(" ", "_"))(cells["STATUS"])
         out.append("  ".join(cells.values()).rstrip())
     return "\n".join(out) + "\n"
 

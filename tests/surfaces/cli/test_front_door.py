@@ -149,3 +149,21 @@ def test_a_finished_workflow_with_the_id_of_an_active_one_is_listed_by_its_ulid(
 def test_where_no_step_waits_and_none_is_active_approve_leads_to_the_list(bench):
     answer = bench.agent("approve", "--json")
     assert bench.agent(*shlex.split(answer.error["remedy"].partition(" · ")[0])[1:]).code == 0, answer
+
+
+def test_a_run_of_unittest_that_finds_no_test_does_not_pass(bench):
+    bench.write(
+        ".holdfast/workflows/tested.toml",
+        'name = "tested"\n\n[[step]]\nid = "verify"\n'
+        'checks = [ { name = "tests", run = ["python3", "-m", "unittest"], run_by = "engine" } ]\n',
+    )
+    bench.person("trust", "tested", says="y")
+    bench.ok("start", "tested", "1")
+    bench.ok("begin", "verify")
+    answer = bench.agent("done", "verify")
+    assert answer.code == 3
+    assert "failed: no test ran" in answer.err or "NO TESTS RAN" in answer.err
+    bench.write(
+        "test_one.py", "import unittest\n\n\nclass One(unittest.TestCase):\n    def test_one(self):\n        pass\n"
+    )
+    assert bench.agent("done", "verify").code == 0

@@ -17,9 +17,9 @@ class Parsed:
 
         def __getattr__(self, name: str) -> Any: ...
 
-    def __init__(self, values: dict[str, Any], words: dict[str, list[str]] | None = None) -> None:
+    def __init__(self, values: dict[str, Any], typed: dict[str, list[str]] | None = None) -> None:
         self.__dict__.update(values)
-        self.words = words or {}
+        self.typed = typed or {}
         """What was typed for each option, as it was typed; a switch that was typed has no words."""
 
 

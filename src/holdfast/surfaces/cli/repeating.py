@@ -34,7 +34,7 @@ def look_elsewhere(call: Call, error: HoldfastError) -> None:
 def with_options(call: Call, error: HoldfastError) -> None:
     """Gives a person's own command, where it is the one that was refused, the options that were typed with it."""
     own = {one.dest: one for one in naming.spellings(call.command.name) if one.is_flag and one.dest not in _NEVER}
-    typed = {dest: words for dest, words in call.args.words.items() if dest in own}
+    typed = {dest: words for dest, words in call.args.typed.items() if dest in own}
 
     def completed(one: Remedy | str) -> Remedy | str:
         name = call.command.name
