@@ -273,14 +273,12 @@ def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int | Non
 
     An id is never cut: commands take it.
     """
-    known = list(entries)
-    if not known:
-        return "no workflows\n"
-    rows, wide = _fitting(known, now, width)
+    rows, wide = _fitting(list(entries), now, width)
     out = [style.dim("  ".join(pad(name, wide[name]) for name in wide).rstrip())]
     for row in rows:
         cells = {name: pad(clip(row[name], wide[name]), wide[name]) for name in wide}
-        cells["STATUS"] = paint(style, row["STATUS"].replace(" ", "_"))(cells["STATUS"])
+        if "STATUS" in cells:
+            cells["STATUS"] = paint(style, row["STATUS"].replace(" ", "_"))(cells["STATUS"])
         out.append("  ".join(cells.values()).rstrip())
     return "\n".join(out) + "\n"
 
@@ -304,6 +302,9 @@ def _fitting(
             break
     if _total(wide) > width or wide["TITLE"] < min(whole, _NARROWEST):
         wide.pop("TITLE")
+    for left_out in ("STEP", "STATUS"):
+        if _total(wide) > width:
+            wide.pop(left_out)
     return rows, wide
 
 
