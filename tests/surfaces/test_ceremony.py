@@ -16,8 +16,10 @@ from holdfast.core import statement as statements
 from holdfast.errors import HoldfastError
 from holdfast.machine import approvers
 from holdfast.machine.passkeys import decoded, encoded
+from holdfast.plain.digest import digest
 from holdfast.surfaces.ceremony import Ceremony
 from tests.authenticator import FLAG, Authenticator
+from tests.journals import rewritten
 from tests.workbench import Bench
 
 DEFINITION = """
@@ -332,6 +334,11 @@ def test_a_key_that_no_other_signed_does_not_get_in(bench, ceremony):
     with pytest.raises(HoldfastError) as caught:
         ceremony.change(bench.open("human"), to_sign.nonce, wrong.get(to_sign.options))
     assert caught.value.code == "bad_approvers"
+    asked = ceremony.enrol(bench.open("human"), "wrong")
+    to_sign = ceremony.enrolled(bench.open("human"), asked.nonce, wrong.create(asked.options))
+    borrowed = wrong.get(to_sign.options, id=encoded(first.credential))
+    with pytest.raises(HoldfastError, match="its signature does not hold"):
+        ceremony.change(bench.open("human"), to_sign.nonce, borrowed)
     before = own().read_bytes()
     line = json.loads(before)
     unsigned = {**line, "number": 2, "after": hashlib.sha256(before.strip()).hexdigest()}
@@ -430,6 +437,26 @@ def test_an_approval_holds_in_another_clone_by_the_projects_list_and_for_these_f
     assert verdict() == "claimed"
     said = copy.person("approve", "--claimed", "--yes")
     assert (said.code, "needs a passkey" in said.out) == (3, True)
+
+
+def test_a_real_proof_does_not_carry_an_approval_over_to_other_files(bench, ceremony, tmp_path):
+    key = enrol(bench, ceremony)
+    approve(bench, ceremony, key)
+    copy = Bench(tmp_path / "copy").begun()
+    verdicts = []
+    for text in ("Needs Python 3.11.\n", "Needs nothing.\n"):
+        old, new = digest(b"Needs Python 3.11.\n"), digest(text.encode())
+        there = Path(bench.open().wired.store.file_of(state_of(bench).ulid))
+        path = copy.write(str(there.relative_to(bench.root)), there.read_text())
+        path.write_text(path.read_text().replace(old, new))
+        rewritten(path)
+        copy.write("NOTES.md", text)
+        seen = copy.open().workflow(there.stem)
+        assert seen.state.step("notes").grant.hashes == {"notes": new}
+        verdicts.append(gates.grant_verdict(seen.state, "notes", seen.facts()))
+        shutil.rmtree(copy.root / ".holdfast")
+        copy = Bench(tmp_path / "another copy").begun()
+    assert verdicts == ["valid", "claimed"]
 
 
 def test_where_the_machine_has_a_list_only_that_one_counts(bench, ceremony, tmp_path):

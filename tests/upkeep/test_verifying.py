@@ -13,10 +13,10 @@ import pytest
 
 from holdfast.core import statement as statements
 from holdfast.machine import approvers
-from holdfast.stores.lines import FIRST, head, seal, sum_before
 from holdfast.surfaces.ceremony import Ceremony
 from tests.authenticator import Authenticator
 from tests.docs.blocks import ROOT, blocks
+from tests.journals import rewritten
 from tests.tiers import need
 from tests.workbench import Bench
 
@@ -95,20 +95,6 @@ def answers(bench: Bench, *words: str) -> list[tuple[str, str]]:
     return [(one["verdict"], one["message"]) for one in said["answers"]]
 
 
-def rewritten(path: Path, change) -> None:
-    """Writes the lines of a journal again, with sums that fit: what somebody would do who wants to deceive."""
-    bodies = [json.loads(line) for line in path.read_bytes().splitlines()]
-    change(bodies)
-    out, last = b"", FIRST
-    for number, body in enumerate(bodies, 1):
-        said = {name: value for name, value in body.items() if name not in ("seq", "synced", "prev", "sum")}
-        text = head(number, body["synced"], last) + json.dumps(said, separators=(",", ":")).encode()[1:-1]
-        line = text + seal(text)
-        last = sum_before(line, len(line))
-        out += line
-    path.write_bytes(out)
-
-
 def grant_in(bodies, step: str):
     return next(e for b in bodies for e in b["events"] if e["event"] == "granted" and e["step"] == step)["grant"]
 
@@ -185,6 +171,16 @@ def test_a_proof_that_is_used_twice_is_wrong(whole):
 
     rewritten(path, twice)
     assert any("has another" in m or "the same proof is in" in m for v, m in answers(whole) if v == "wrong")
+
+
+def test_a_proof_in_two_journals_is_wrong_in_the_second(whole):
+    path = journal_of(whole)
+    archived = whole.write(f".holdfast/archive/{path.name}", path.read_text())
+    found = [message for verdict, message in answers(whole) if verdict == "wrong"]
+    assert len(found) == 3
+    assert found[0].startswith(f"the same proof is in {path.relative_to(whole.root)}:")
+    archived.write_text(path.read_text().replace("Name 3.13.", "Name 3.12."))
+    assert any("is damaged" in message for verdict, message in answers(whole) if verdict == "wrong")
 
 
 def test_a_list_that_was_replaced_or_cut_is_wrong_and_a_pin_tells_a_new_root(whole):
