@@ -66,7 +66,7 @@ def beginning(content: bytes, most: int, whole: str, wide: int = NARROW) -> Exce
     more = f"  | … {count - len(shown)} more line{'s' if count - len(shown) > 1 else ''}" if count > len(shown) else ""
     is_cut = any(len(line) > wide for line in shown)
     out = [*(f"  | {_narrow(line, wide)}" for line in shown), *_rest(more, whole, is_cut=is_cut)]
-    return Excerpt(tuple(out), is_whole=not (more or is_cut or len(content) > _READ))
+    return Excerpt(tuple(out), is_whole=not (more or is_cut or len(content) > _READ) and _is_text(content))
 
 
 def difference(old: bytes, new: bytes, most: int, whole: str, wide: int = NARROW) -> Excerpt:
@@ -75,11 +75,11 @@ def difference(old: bytes, new: bytes, most: int, whole: str, wide: int = NARROW
         return Excerpt((f"  {len(old)} bytes before, {len(new)} now",))
     found = [*unified_diff(before, after, n=1, lineterm="")][2:]
     if not found:
-        return Excerpt(("  only the line end of its last line is different",), is_whole=True)
+        return Excerpt(("  only the line end of its last line is different",), is_whole=_is_text(old) and _is_text(new))
     is_cut = any(len(line) > wide for line in found[:most])
     more = f"  … {len(found) - most} more lines" if len(found) > most else ""
     out = [*(f"  {_narrow(line, wide)}" for line in found[:most]), *_rest(more, whole, is_cut=is_cut)]
-    return Excerpt(tuple(out), is_whole=not (more or is_cut))
+    return Excerpt(tuple(out), is_whole=not (more or is_cut) and _is_text(old) and _is_text(new))
 
 
 def _rest(more: str, whole: str, *, is_cut: bool) -> Sequence[str]:
@@ -98,6 +98,15 @@ def _text(content: bytes) -> list[str] | None:
             return None
         text = content[: odd.start].decode()
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def _is_text(content: bytes) -> bool:
+    """Whether its last character is there, too."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _narrow(line: str, wide: int) -> str:

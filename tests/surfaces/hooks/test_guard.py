@@ -254,7 +254,7 @@ def test_a_copy_of_a_folder_brings_nothing_into_the_home(scene):
 # What only a person does
 
 
-@pytest.mark.parametrize("command", [*naming.PEOPLES, "mcp"])
+@pytest.mark.parametrize("command", [*naming.PEOPLES, "mcp", "web", "web --link", "web --port 8415"])
 def test_the_guard_knows_every_command_that_is_a_person_s(scene, command):
     scene.given(paths=[DOCUMENT])
     assert scene.bash(f"holdfast {command}")
@@ -309,6 +309,10 @@ def test_an_agent_does_not_speak_for_a_person(scene, line):
         "holdfast approve --workflow=another 3",
         "holdfast reject sign-off",
         "holdfast status -w extend",
+        "holdfast web --read-only",
+        "holdfast web --port 0 --read-only --no-open",
+        "holdfast web --export report",
+        "holdfast web --export=report -w another",
         "echo holdfast approve sign-off",
         "unset FOO; holdfast status",
         "FOO= holdfast status",
