@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
+from holdfast.machine.place import Place
 from tests import forked
 from tests.surfaces.mcp.house import House
 
@@ -119,6 +120,10 @@ class Site(House):
 
     def state(self, id: str) -> Any:
         return self.bench.open().workflow(id).state
+
+    @property
+    def place(self) -> Place:
+        return self.bench.open().wired.place
 
     def ulid(self, id: str) -> str:
         return self.state(id).ulid

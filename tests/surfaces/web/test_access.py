@@ -58,7 +58,7 @@ def pages(site):
     stuck = bench.open().start("other", "2").begin("one").block("one", "no key")
     bench.open("human").start("other", "3").cancel("not needed")
     home = path.partition("/approve")[0]
-    return ["/", home, path, f"{home}/journal", f"{home}/journal?only=failures", "/learnings", "/agents",
+    return ["/", home, path, f"{home}/journal", f"{home}/journal?only=failures", "/learnings", "/agents", "/passkeys",
             f"/w/{other.ulid}", f"/w/{stuck.ulid}"]  # fmt: skip
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 from playwright.sync_api import expect
 
+from holdfast.surfaces.waiters import is_awaited
+from tests import forked
 from tests.surfaces.web.site import Site
 
 _EXPECTED = re.compile("status of (409|422)")
@@ -53,6 +56,24 @@ def test_a_person_approves_what_the_page_shows_and_the_agent_hears_of_it(site, s
     assert (grant.how, grant.by) == ("page", "human ada")
     said = site.bench.ok("wait", "--for", "person", "--since", "1", "--json", "-w", id)
     assert '"how": "page"' in said.out
+
+
+def test_the_page_says_whether_an_agent_waits_for_the_decision(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    page.goto(f"{served.origin}{path}")
+    expect(page.locator("#after")).to_contain_text("tell yours to continue with holdfast next")
+    words = forked.command("wait", "--for", "person", "-w", id)
+    with subprocess.Popen(words, cwd=site.root, stdout=subprocess.PIPE, text=True) as waiting:
+        while not (site.root / ".holdfast" / "waiting").exists() or not is_awaited(site.place, site.ulid(id)):
+            page.wait_for_timeout(50)
+        page.reload()
+        expect(page.locator("#after")).to_contain_text("An agent waits for your decision")
+        page.get_by_role("button", name="Approve").click()
+        expect(page.locator("#said")).to_contain_text("sign-off is approved. An agent waits for your decision")
+        assert "approved by human ada" in waiting.communicate(timeout=60)[0]
+    page.goto(f"{served.origin}/w/{site.ulid(id)}/approve/pick")
+    expect(page.locator("#after")).to_contain_text("No agent is known to wait")
 
 
 def test_the_page_shows_what_is_new_since_the_last_approval(site, served, page):

@@ -15,6 +15,7 @@ from holdfast.plain.plainjson import spaced
 from holdfast.plain.terminal import escape
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.waiters import Waiter
 from holdfast.surfaces.watching import Watcher
 
 TYPE_CHECKING = False
@@ -35,13 +36,17 @@ def wait(call: Call) -> int:
     until = time.monotonic() + call.args.timeout if call.args.timeout else None
     watcher = Watcher(lambda: store, ulid)
     watcher.look()  # whatever happens from now on is a change
-    while True:
-        brief = workflow.refresh().briefing()
-        if happened(workflow, brief, goal, since):
-            return _said(call, workflow, brief, since, 0)
-        if watcher.wait(until) is None:
-            return _said(call, workflow, brief, since, TIMED_OUT)
-        require_there(store, ulid, workflow.id)
+    waiter = Waiter(call.project.wired.place, ulid)
+    try:
+        while True:
+            brief = workflow.refresh().briefing()
+            if happened(workflow, brief, goal, since):
+                return _said(call, workflow, brief, since, 0)
+            if watcher.wait(until) is None:
+                return _said(call, workflow, brief, since, TIMED_OUT)
+            require_there(store, ulid, workflow.id)
+    finally:
+        waiter.close()
 
 
 def require_there(store: Store, ulid: str, id: str = "") -> None:

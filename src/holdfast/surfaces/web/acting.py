@@ -101,17 +101,18 @@ def complete(view: approving.View, given: Given, *, is_approval: bool) -> str:
 
 def _approve(workflow: Workflow, path: str, view: approving.View, given: Given, wish: str) -> str:
     workflow.require_decidable()
-    shown = approving.hashes(workflow, path)
+    shown, heard = approving.hashes(workflow, path), gathered.who_notices(workflow)
     workflow.execute(cmd.Approve(path, given.value("variant"), shown=shown), key=given.value("key"))
     if wish:
         workflow.note(wish, path)
-    return f"{view.label} is approved. {gathered.who_notices(workflow.briefing())}"
+    return f"{view.label} is approved. {heard}"
 
 
 def _send_back(workflow: Workflow, path: str, given: Given, feedback: str) -> str:
     workflow.require_decidable()
+    heard = gathered.who_notices(workflow)  # who waits is gone soon after
     workflow.reject(path, feedback, key=given.value("key"))
-    return f"{path} goes back with your feedback. {gathered.who_notices(workflow.briefing())}"
+    return f"{path} goes back with your feedback. {heard}"
 
 
 def _since(workflow: Workflow, given: Given) -> tuple[str, ...]:
@@ -138,7 +139,7 @@ def _changed_since(changed: tuple[str, ...]) -> Markup:
 
 def _resume(workflow: Workflow, given: Given) -> str:
     workflow.resume(given.value("step"), key=given.value("key"))
-    return f"{workflow.id} continues. {gathered.who_notices(workflow.briefing())}"
+    return f"{workflow.id} continues. {gathered.who_notices(workflow)}"
 
 
 def _pause(workflow: Workflow, given: Given) -> str:
@@ -159,7 +160,7 @@ def _unblock(workflow: Workflow, given: Given) -> str:
     if workflow.state.step(path).status not in lifecycle.STUCK:
         raise refusals.wrong_status(workflow.state, workflow.facts(), path, "resumed", ())
     workflow.unblock(path, given.value("guidance").strip(), key=given.value("key"))
-    return f"{path} continues. {gathered.who_notices(workflow.briefing())}"
+    return f"{path} continues. {gathered.who_notices(workflow)}"
 
 
 def _extend(workflow: Workflow, given: Given) -> str:

@@ -155,7 +155,7 @@ def _checks(view: View) -> Markup:
 
 def _after(one: Seen, view: View) -> Markup:
     next_ = f"{view.after} begins." if view.after else "It is the last step."
-    return joined(el("p", el("strong", next_)), el("p", gathered.who_notices(one.brief)))
+    return joined(el("p", el("strong", next_)), el("p", gathered.who_notices(one.workflow)))
 
 
 def _decision(one: Seen, path: str, view: View, scope: Scope, shell: Shell, given: Given, barred: str) -> Markup:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from _collections_abc import Sequence
 
-from holdfast.core import lifecycle, limits, moment
+from holdfast.core import lifecycle, limits, moment, remedies
 from holdfast.core.briefing import Briefing
 from holdfast.core.gates import Unmet
+from holdfast.core.remedy import typed
 from holdfast.core.state import Lease, State
 from holdfast.core.value import Value
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
+from holdfast.surfaces.waiters import is_awaited
 
 FINISHED = 10
 """How many of the workflows that ended last are shown."""
@@ -118,12 +120,16 @@ def at_work(brief: Briefing) -> list[Lease]:
     return [one for one in brief.state.leases.values() if not one.expired(facts.boot, facts.mono)]
 
 
-def who_notices(brief: Briefing) -> str:
-    """Who learns of a decision: an agent at work, or nobody."""
+def who_notices(workflow: Workflow) -> str:
+    """Who learns of a decision: who waits for it, an agent at work, or nobody."""
+    brief = workflow.briefing()
+    if is_awaited(workflow.wired.place, workflow.ulid):
+        return "An agent waits for your decision, and continues by itself."
     found = [f"{one.holder} is at work here ({heard(one, brief)})" for one in at_work(brief)]
     if found:
         return f"{'; '.join(found)}: it learns of your decision with its next command."
-    return "No agent is known to be at work here: tell yours to continue."
+    way = typed(remedies.next_step(workflow=workflow.ulid), workflow.wired.scope(workflow.ulid))
+    return f"No agent is known to wait or work here: tell yours to continue with {way}"
 
 
 def is_waiting_step(brief: Briefing, path: str) -> bool:

@@ -123,9 +123,9 @@ def ask(project: Project, ceremony: Ceremony, ulid: str, fields: Fields) -> Said
 
 
 def answer(project: Project, ceremony: Ceremony, sent: Mapping[str, Any]) -> tuple[str, str]:
-    """Takes the answer of a browser: what was done, and of which workflow."""
+    """Takes the answer of a browser: what is said of that, and the workflow."""
     workflow = ceremony.answer(project, str(sent.get("nonce") or ""), sent.get("answer"))
-    return f"Your passkey signed it. {gathered.who_notices(workflow.briefing())}", workflow.ulid
+    return f"Your passkey signed it. {gathered.who_notices(workflow)}", workflow.ulid
 
 
 def enrol(project: Project, ceremony: Ceremony, fields: Fields) -> Said:
