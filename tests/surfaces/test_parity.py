@@ -50,6 +50,7 @@ WITHOUT = {
     "hook": "what a host runs",
     "statusline": "what a host runs",
     "mcp": "is the server",
+    "web": "for a person to see and decide",
     "completion": "for a shell",
     "demo": "for a person to watch",
 }

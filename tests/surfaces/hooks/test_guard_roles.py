@@ -24,6 +24,7 @@ CHANGING = {
         "uninstall",
         "statusline",
         "mcp",
+        "web",
         "pause",
         "extend",
         "note",

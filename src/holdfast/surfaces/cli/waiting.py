@@ -36,7 +36,7 @@ def wait(call: Call) -> int:
     until = time.monotonic() + call.args.timeout if call.args.timeout else None
     watcher = Watcher(lambda: store, ulid)
     watcher.look()  # whatever happens from now on is a change
-    waiter = Waiter(call.project.wired.place, ulid)
+    waiter = None if store.read_only else Waiter(call.project.wired.place, ulid)
     try:
         while True:
             brief = workflow.refresh().briefing()
@@ -46,7 +46,8 @@ def wait(call: Call) -> int:
                 return _said(call, workflow, brief, since, TIMED_OUT)
             require_there(store, ulid, workflow.id)
     finally:
-        waiter.close()
+        if waiter is not None:
+            waiter.close()
 
 
 def require_there(store: Store, ulid: str, id: str = "") -> None:

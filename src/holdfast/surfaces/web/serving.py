@@ -33,6 +33,8 @@ class Listener(Value):
 
 def listen(projects: Projects, port: int, origin: str, *, read_only: bool) -> Listener:
     """Opens the port on every address of loopback, so that no other process can answer there in this one's name."""
+    if not read_only:
+        projects.require_writable()
     instead = remedies.named("web", {"port": "0"})
     first = listening.bound("127.0.0.1", port, instead)
     port = first.getsockname()[1]
