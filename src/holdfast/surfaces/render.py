@@ -338,11 +338,11 @@ _TITLE, _NARROWEST = 24, 12
 """How many columns a title keeps while others can be left out, and after that; with fewer, it is left out."""
 
 
-def log(records: Iterable[Record], style: Style, width: int = 80) -> str:
-    """The timeline of a workflow, one command after the other."""
+def log(records: Iterable[Record], style: Style, width: int = 80, before: Record | None = None) -> str:
+    """The timeline of a workflow, one command after the other; of what follows `before`, or from its beginning."""
     from holdfast.surfaces import timeline
 
-    return "\n".join(timeline.lines(records, style, width)) + "\n"
+    return "".join(f"{line}\n" for line in timeline.lines(records, style, width, before))
 
 
 def metrics_table(figures: Mapping[str, Any], style: Style) -> str:

@@ -27,7 +27,16 @@ _MOST = 5
 
 
 def status(call: Call) -> None:
-    """The workflow that is meant; where several can be, each in short."""
+    """The workflow that is meant; where several can be, each in short. With `--watch`, again after each change."""
+    if call.args.watch:
+        from holdfast.surfaces.cli import following
+
+        following.status(call, _status, here)
+        return
+    _status(call)
+
+
+def _status(call: Call) -> None:
     meant = () if call.named() else call.project.wired.candidates()
     others = _others(call, meant) if meant and not call.project.wired.place.made_for else []
     if len(meant) > 1:
@@ -233,8 +242,17 @@ def log(call: Call) -> None:
     """With `--after`, the entries that follow it, as for reading on; without, the newest ones."""
     from itertools import islice
 
-    if call.args.check:
+    args = call.args
+    if sum(map(bool, (args.check, args.follow, args.timeline))) > 1:
+        said = "holdfast log: only one of --check, --follow and --timeline can be given"
+        raise refusals.misused(said, remedies.usage("log"))
+    if args.check:
         _output(call)
+        return
+    if args.timeline:
+        from holdfast.surfaces.cli import pictures
+
+        pictures.timeline(call)
         return
 
     workflow, limit = call.workflow(), call.args.limit
@@ -245,9 +263,18 @@ def log(call: Call) -> None:
         records = list(deque(history, maxlen=limit))
     else:
         records = list(islice(history, limit))
-    listed = [_record(one) for one in records] if call.args.json else []
-    data = {"workflow_id": workflow.id, "revision": workflow.state.revision, "records": listed}
-    call.answer(data, lambda: render.log(records, call.style, call.width))
+
+    def show(records: list[Record], before: Record | None = None) -> None:
+        listed = [_record(one) for one in records] if call.args.json else []
+        data = {"workflow_id": workflow.id, "revision": workflow.state.revision, "records": listed}
+        call.answer(data, lambda: render.log(records, call.style, call.width, before))
+
+    if call.args.follow:
+        from holdfast.surfaces.cli import following
+
+        following.log(call, show, records)
+        return
+    show(records)
 
 
 def _output(call: Call) -> None:
@@ -284,6 +311,11 @@ def metrics(call: Call) -> None:
 
 
 def diagram(call: Call) -> None:
+    if call.args.svg or call.args.png:
+        from holdfast.surfaces.cli import pictures
+
+        pictures.diagram(call)
+        return
     if call.args.lifecycle:
         from holdfast.core.diagram import lifecycle_diagram
 
