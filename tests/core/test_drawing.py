@@ -231,6 +231,24 @@ def test_boxes_never_overlap_and_follow_what_they_need(data):
         assert line[-1] == (b.middle, b.y)
 
 
+def test_a_way_back_leads_from_the_step_itself_to_the_step_itself():
+    story = Story(
+        {"id": "a", "step": [{"id": "x"}, {"id": "y"}]},
+        {"id": "b", "step": [{"id": "c", "retry": {"max": 3, "back_to": "a/y"}}]},
+    )
+    root = parsed(steps(story.state))
+    (line, _) = [one.attrib["d"] for one in root.iter(f"{NAME}path") if "stroke-dasharray" in one.attrib]
+    first, last = line.removeprefix("M").partition("L")[0].split(), line.rpartition("L")[2].split()
+    cards = {
+        group.findtext(f"{NAME}title").partition(":")[0]: group.find(f"{NAME}rect").attrib
+        for group in root.iter(f"{NAME}g")
+        if group.find(f"{NAME}rect") is not None
+    }
+    for (x, y), card in ((first, cards["b/c"]), (last, cards["a/y"])):
+        assert 0 <= float(card["x"]) - float(x) <= 6
+        assert float(card["y"]) < float(y) < float(card["y"]) + float(card["height"])
+
+
 # Time
 
 
@@ -302,11 +320,8 @@ def test_marks_of_a_row_and_labels_of_moments_do_not_overlap(many):
     for _ in range(many):
         story.check("a", "tests", True)
     root = parsed(drawn_at(story))
-    at = [
-        float(re.match(r"translate\(([\d.]+)", one.attrib["transform"])[1])
-        for one in root.iter(f"{NAME}g")
-        if "transform" in one.attrib
-    ]
+    moved = [one.attrib["transform"] for one in root.iter(f"{NAME}g") if "transform" in one.attrib]
+    at = [float(one.removeprefix("translate(").partition(" ")[0]) for one in moved]
     marks = sorted(at)[1:]  # without the one of the legend
     assert len(marks) == many
     assert all(after - before >= 18.9 for before, after in pairwise(marks))

@@ -12,7 +12,6 @@ import pytest
 import holdfast
 from holdfast.core import remedies
 from holdfast.errors import NotFound
-from holdfast.surfaces import watching
 from holdfast.surfaces.watching import EVERY, SHARE, Watcher
 
 STEPS = {"name": "plain", "step": [{"id": "one"}, {"id": "two"}]}
@@ -103,6 +102,6 @@ def test_looks_that_cost_much_become_rarer(project, monkeypatch):
     watcher = Watcher(lambda: project.wired.store)
     assert watcher.pause == EVERY
     clock = itertools.count(step=0.01)
-    monkeypatch.setattr(watching.time, "thread_time", lambda: next(clock))
+    monkeypatch.setattr(time, "thread_time", lambda: next(clock))
     watcher.look()
     assert watcher.pause == pytest.approx(0.01 / SHARE)

@@ -11,6 +11,8 @@ from math import ceil, sqrt
 
 ACROSS, GAP = 26.0, 34.0
 """Between two boxes of a layer, and between two layers."""
+OUT, IN = 0.3, 0.36
+"""How far below its row a line to a lane is, and how far above its row one from a lane, as parts of a gap."""
 LANE, LANES = 12.0, 6
 """The width of a lane, and how many there are beside a column at most."""
 IN_A_ROW = 6
@@ -130,13 +132,14 @@ class Layout:
         if b.row == a.row + 1 and b.column == a.column:
             between = self._above(b)
             return [start, end] if abs(start[0] - end[0]) < 1 else [start, (start[0], between), (end[0], between), end]
-        below = max(one.bottom for one in self.boxes.values() if one.row == a.row) + GAP / 2
+        below = max(one.bottom for one in self.boxes.values() if one.row == a.row) + GAP * OUT
         lane = self._right[a.column] + LANE * (self._lanes.get((source, a.column, False), 0) + 1)
-        above = self._above(b)
+        above = self._above(b, IN)
         return [start, (start[0], below), (lane, below), (lane, above), (end[0], above), end]
 
-    def _above(self, box: Box) -> float:
-        return min(one.y for one in self.boxes.values() if one.row == box.row) - GAP / 2
+    def _above(self, box: Box, part: float = 0.5) -> float:
+        """In the gap above the row of a box, so far above it."""
+        return min(one.y for one in self.boxes.values() if one.row == box.row) - GAP * part
 
     def way_back(self, source: str, target: str, start: float, end: float, into: float) -> list[tuple[float, float]]:
         """The same between the left sides of a box and an earlier one, at these heights; `into` is where it ends."""

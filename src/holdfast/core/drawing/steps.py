@@ -111,8 +111,7 @@ class _Drawing:
         if len(run) > 1:
             return [f"to {self._plan.step(run[-1]).label}", f"{sum(self._leaves(one) for one in run)} steps"]
         notes = [f"{self._leaves(path)} steps"] if step.steps else []
-        gates = " · ".join(_gates(step))
-        notes += [gates] if gates else []
+        notes += [" · ".join(gates) for gates in _gates(step) if gates]
         again = f"try {progress.attempt}" if progress.attempt > 1 else ""
         why = progress.reason if progress.status in lifecycle.STUCK else ""
         word = _WORDS.get(progress.status, progress.status) if progress.status not in _CLOSED else ""
@@ -158,18 +157,16 @@ class _Drawing:
         yield "".join(self._ways_back(layout, x, y))
 
     def _ways_back(self, layout: Layout, x: float, y: float) -> Iterator[str]:
+        """From the very step that may fail to the one that is tried again, which may be inside of frames."""
         for source, target in layout.backs:
-            known = ((p, self._back(p)) for p in self._plan.paths if self._shown.get(p) == p and self._back(p))
-            inner = next((b for p, b in known if _in(p, source) and _in(b, target)), target)
-            _, top, box = self._at.get(self._shown.get(inner, inner), self._at[target])
-            goal_x, goal_y, goal = self._at[target]
-            into = self._at.get(self._shown.get(inner, inner), (goal_x, goal_y, goal))[0]
-            start = layout.boxes[source].y + min(layout.boxes[source].height / 2, 40)
-            points = layout.way_back(source, target, start, top - y + min(box.height / 2, 40) + 5, into - x)
-            placed = [(x + px, y + py) for px, py in points]
-            end = placed[-1]
-            yield svg.stroke("back", svg.route([*placed[:-1], (end[0] - 6, end[1])]), dashed=True)
-            yield svg.arrowhead("back-head", *end, right=True)
+            failing = next(p for p in self._plan.paths if _in(p, source) and _in(self._back(p), target))
+            from_x, from_y, first = self._at[self._shown[failing]]
+            to_x, to_y, last = self._at[self._shown[self._back(failing)]]
+            start, end = from_y - y + _beside(first), to_y - y + _beside(last) + 5
+            points = [(x + px, y + py) for px, py in layout.way_back(source, target, start, end, to_x - x)]
+            line = [(from_x, points[0][1]), *points[1:-1], (to_x - 6, points[-1][1])]
+            yield svg.stroke("back", svg.route(line), dashed=True)
+            yield svg.arrowhead("back-head", *points[-1], right=True)
 
     def _drawn(self, box: Box, x: float, y: float) -> str:
         path, step, progress = box.path, self._plan.step(box.path), self._state.step(box.path)
@@ -207,19 +204,23 @@ class _Drawing:
         return [one for one in self._plan.below(path) if self._plan.is_leaf(one)]
 
 
+def _beside(box: Box) -> float:
+    """How far below its top a way back leaves a box or reaches it."""
+    return min(box.height / 2, 40)
+
+
 def _in(path: str, branch: str) -> bool:
     return path == branch or path.startswith(f"{branch}/")
 
 
-def _gates(step: Step) -> Iterator[str]:
-    yield from (check.name for check in step.checks)
-    yield from step.outputs
-    if step.review:
-        yield "review"
+def _gates(step: Step) -> tuple[list[str], list[str]]:
+    """What has to be there or to hold, and who has to agree."""
+    people = ["review"] if step.review else []
     if step.choice:
-        yield "choice"
+        people.append("choice")
     elif step.approval:
-        yield {"relayed": "approval", "human": "approval by a person"}.get(step.approval.by, "signed approval")
+        people.append({"relayed": "approval", "human": "approval by a person"}.get(step.approval.by, "signed approval"))
+    return [*(check.name for check in step.checks), *step.outputs], people
 
 
 def _legend(used: Sequence[str], *, goes_back: bool) -> Iterator[tuple[float, str]]:

@@ -18,6 +18,8 @@ MARGIN, NAMES, TIMES, CHART = 24.0, 236.0, 84.0, 900.0
 TOP, ROW, BAR = 112.0, 30.0, 14.0
 MOST_ROWS = 150
 """How many rows there are at most: the newest."""
+DAY = 108.0
+"""How wide the label of a day is."""
 BESIDE = 19.0
 """Between the middles of two marks of a row."""
 _CLOSED = lifecycle.FINISHED | {lifecycle.PENDING}
@@ -175,7 +177,8 @@ def _drawn(story: _Story) -> Picture:
     right = max([left + chart, *(end for _, end in drawn)])
     width = right + TIMES + MARGIN
     title = state.title or state.subject or state.id
-    summary = f"{queries.status(state).replace('_', ' ')}, {len(story.steps)} steps began"
+    many = len(story.steps)
+    summary = f"{queries.status(state).replace('_', ' ')}, {many} step{'s' * (many != 1)} began"
     summary += f", the first {left_out} are left out" if left_out else ""
     shapes = [
         svg.text("text", MARGIN, 32, svg.clipped(title, width - 2 * MARGIN, 18, bold=True), size=18, bold=True),
@@ -217,13 +220,13 @@ def _stripes(many: int, top: float, width: float) -> Iterator[str]:
 
 def _axis(scale: Scale, left: float, bottom: float) -> Iterator[str]:
     """The day and times of day."""
-    day = ""
+    day, free = "", 0.0
     for at, x in scale.ticks():
         said = moment.from_epoch(at)
         yield svg.stroke("grid", f"M{left + x:.1f} {TOP - 8:.1f}V{bottom:.1f}", width=1)
         yield svg.text("faint", left + x, TOP - 14, said[11:19], size=11, anchor="middle")
-        if said[:10] != day:
-            day = said[:10]
+        if said[:10] != day and x >= free:
+            day, free = said[:10], x + DAY
             yield svg.text("faint", left + x, TOP - 30, f"{day} UTC", size=11, bold=True)
 
 
