@@ -110,7 +110,9 @@ def test_what_happens_within_the_quiet_time_is_one_message(bench, inbox, tmp_pat
     bench.ok("done", "write")
     sender.look([entry.ulid])
     assert len(messages) == 1
-    assert 0 < sender.due() <= 30
+    due = sender.due()
+    assert due is not None
+    assert 0 < due <= 30
     now[0] += 30
     sender.flush()
     assert [one.text for one in messages[1:]] == ["A person reads the notes"]
@@ -118,7 +120,8 @@ def test_what_happens_within_the_quiet_time_is_one_message(bench, inbox, tmp_pat
 
 
 def test_what_is_over_before_it_is_told_is_not_told(bench):
-    now, messages = [1000.0], []
+    now = [1000.0]
+    messages: list[Message] = []
     bench.ok("start", "release", "1")
     project = bench.open()
     (entry,) = project.wired.store.active()

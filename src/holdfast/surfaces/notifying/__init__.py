@@ -95,7 +95,7 @@ class Beside:
 
     def _run(self) -> None:
         assert self._notices is not None
-        with contextlib.suppress(HoldfastError, OSError):  # what the thread is beside of goes on; `doctor` says why
+        with contextlib.suppress(HoldfastError, OSError):  # `doctor` says why
             keep_sending(self._opened(), self._notices, address=self._address, ended=lambda: self._over)
 
 

@@ -38,7 +38,7 @@ class Message(Value):
 def send(message: Message, notices: Notices, environ: Mapping[str, str], show: Callable[[str], object]) -> None:
     """Sends it every way that the settings ask for; raises when a way that is there did not work.
 
-    `show` writes to the terminal, which stands in for a desktop that has no notifications.
+    `show` writes to the terminal, where there is no desktop that has notifications.
     """
     wrong: list[str] = []
     if notices.desktop:
