@@ -7,7 +7,7 @@ import platform
 import sys
 import tempfile
 
-from bench import commands, dirty, growth, hooks, mcp, orchestra, output, transitions, writers
+from bench import commands, dirty, growth, hooks, mcp, orchestra, output, transitions, watching, writers
 
 SUITES = {
     "transitions": transitions.run,
@@ -19,6 +19,7 @@ SUITES = {
     "orchestra": orchestra.run,
     "mcp": mcp.run,
     "output": output.run,
+    "watching": watching.run,
 }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import gc
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -203,6 +204,7 @@ _PROBES: dict[str, Callable[[], bool]] = {
     "TIOCSTI": _pushes_keys,
     "network namespaces": _isolates,
     "a folder that other users may read": _lets_others_run,
+    "resvg-py": lambda: importlib.util.find_spec("resvg_py") is not None,
 }
 
 

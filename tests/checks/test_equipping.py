@@ -172,7 +172,7 @@ def test_tests_are_reported_only_where_a_person_allows_it_and_that_is_said_every
     assert "nobody on this machine has trusted" in bench.ok("next").out.replace("\n", " ")
     trusted(bench, '[commands]\ntest = "report"\n')
     action = json.loads(bench.ok("next", "--json").out)["required_action"]
-    assert action == "holdfast check test_fails --passed-or-failed"
+    assert action == "holdfast check test_fails --PASSED-OR-FAILED"
     assert "passed, as reported" in bench.ok("check", "test_fails", "--passed").out
     assert "reported by agent" in bench.ok("status").out
     assert "as .holdfast/config.toml allows: self-reported" in " ".join(bench.ok("status").out.split())

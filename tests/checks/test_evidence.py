@@ -168,7 +168,7 @@ def test_a_check_without_a_command_is_reported_and_cannot_be_run(bench):
         workflow.check("lint")
     assert (caught.value.code, caught.value.remedy) == (
         "nothing_to_run",
-        "holdfast check lint --passed-or-failed --step verification",
+        "holdfast check lint --PASSED-OR-FAILED --step verification",
     )
 
 
@@ -502,7 +502,7 @@ def test_work_whose_name_only_looks_like_a_test_is_work(bench):
     [
         ("sh t/rum.sh", "there is no file t/rum.sh to run"),
         ("python3 test.py", "there is no file test.py to run"),
-        ("python3 -m pytst", "there is no module pytst to run"),
+        ("python3 -m pytst", "the Python module pytst is not installed for python3"),
         ("make test", "there is no Makefile"),
         ("go test ./...", "go told no result of a test"),
     ],

@@ -141,7 +141,7 @@ def test_a_second_check_that_needs_a_person_is_told_with_the_persons_command():
     play = given(step("a", checks=[{"name": "read"}, {"name": "tests", "run": ["true"]}]))
     play.do(Begin("a"))
     brief = Briefing(play.state, play.facts().replace(untrusted={("a", "tests"): "release"}))
-    assert told(brief.now) == "holdfast check read --passed-or-failed"
+    assert told(brief.now) == "holdfast check read --PASSED-OR-FAILED"
     (own,) = answers.next_step(brief)["for_person"]
     assert (own["who"], own["command"]) == ("person", "holdfast trust release")
 

@@ -28,7 +28,7 @@ def test_a_step_is_not_done_before_its_checks_have_passed():
     play = at_work("tests", {"name": "lint", "run": ["ruff"]})
     refusal = play.refuses(Done("a"), "gate_unmet")
     assert rendered(refusal.facts["unmet"], ANYWHERE) == [
-        {"kind": "check", "name": "tests", "remedy": "holdfast check tests --passed-or-failed"},
+        {"kind": "check", "name": "tests", "remedy": "holdfast check tests --PASSED-OR-FAILED"},
         {"kind": "check", "name": "lint", "remedy": "holdfast check lint --run"},
     ]
     assert verdict(play) == "missing"

@@ -191,7 +191,7 @@ def test_the_step_is_told_with_its_work_its_gate_and_what_was_changed():
     text = told(full())
     assert part(text, "The step's work:") == ["Work: Write the parser", "Agents: coder", "Outputs to be named: log"]
     assert part(text, "Blockers:") == [
-        "- the check 'tests' has not run → holdfast check tests --passed-or-failed -w release-1",
+        "- the check 'tests' has not run → holdfast check tests --PASSED-OR-FAILED -w release-1",
         "- the output 'log' is not named → fix it, then: holdfast done build/code --artifact log=PATH -w release-1",
     ]
     assert part(text, "So far:")[1:] == ["- src/b.py", "- src/a.py"]
@@ -406,7 +406,7 @@ def test_a_session_that_must_catch_up_is_told_so_first_until_it_has():
 
 def test_the_next_command_can_be_typed_as_it_stands():
     play = building()
-    assert told(play).endswith("\n\nNext command: holdfast check tests --passed-or-failed -w release-1")
+    assert told(play).endswith("\n\nNext command: holdfast check tests --PASSED-OR-FAILED -w release-1")
     play.do(Cancel("enough"))
     assert told(play).endswith("\n\nNext command: if it is to continue after all: holdfast resume -w release-1")
 
@@ -657,7 +657,7 @@ def test_a_keepsake_has_what_the_agent_cannot_do_without():
     text = compaction_summary(play.state, play.facts(), required=[READ, GONE, AWAY])
     assert text.startswith("Keep in the summary, word for word:\nWorkflow id: release-1\n")
     assert "Workflow: A parser\nType: release\nPhase: 2/3 - Build it (in_progress)\nStep: build/code - Code\n" in text
-    assert "\nNext command: holdfast check tests --passed-or-failed -w release-1\n" in text
+    assert "\nNext command: holdfast check tests --PASSED-OR-FAILED -w release-1\n" in text
     assert part(text, "Required reading:") == ["@docs/plan.md"]
     assert part(text, "Key Reminders:") == ["- keep the API stable"]
     assert part(text, "Last failure:") == ["- build/code, attempt 1 failed: it did not compile"]
@@ -671,7 +671,7 @@ def test_a_keepsake_has_what_the_agent_cannot_do_without():
 def test_a_keepsake_keeps_to_its_limit_and_gives_reminders_what_is_left(limit):
     text = compaction_summary(huge(), full().facts(), required=MANY[:3], limit=limit)
     assert len(text) <= limit
-    assert "Next command: fix it, then: holdfast check tests --passed-or-failed -w release-1" in outside_fences(text)
+    assert "Next command: fix it, then: holdfast check tests --PASSED-OR-FAILED -w release-1" in outside_fences(text)
     assert text.endswith("run: holdfast resume-packet -w release-1")
     assert "(cut: " in text
     if limit >= 2000:

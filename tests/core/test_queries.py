@@ -155,14 +155,14 @@ def test_a_later_step_waits_for_what_is_before_it_and_the_remedy_is_what_can_be_
     play = given(step("a", checks=["tests"]), step("b"), step("c"))
     assert blockers(play, "c") == [("requires", "b", "holdfast begin a")]
     play.do(Begin("a"))
-    assert blockers(play, "b") == [("requires", "a", "holdfast check tests --passed-or-failed")]
+    assert blockers(play, "b") == [("requires", "a", "holdfast check tests --PASSED-OR-FAILED")]
 
 
 def test_an_active_step_waits_for_its_checks_and_outputs_first():
     play = given(step("a", outputs=["log"], checks=["tests", {"name": "lint", "run": ["ruff"]}], approval=True))
     play.do(Begin("a"))
     assert blockers(play, "a") == [
-        ("check", "tests", "holdfast check tests --passed-or-failed"),
+        ("check", "tests", "holdfast check tests --PASSED-OR-FAILED"),
         ("check", "lint", "holdfast check lint --run"),
         ("output", "log", "holdfast done --artifact log=PATH"),
     ]

@@ -18,7 +18,7 @@ from tests.sources import PACKAGE, nodes
 ULID, OTHER = "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 ODD = '-a b\'s "$HOME" é'
 EXAMPLES = {
-    "--passed-or-failed": "--passed",
+    "--PASSED-OR-FAILED": "--passed",
     "APPROVED_OR_NEEDS_REVISION": "approved",
     "GIT_OR_HERE": "git",
     "NUMBER": "1",
@@ -134,7 +134,7 @@ def test_an_agent_is_told_to_show_the_work_and_a_person_what_to_type():
 
 
 def test_no_suggestion_has_a_verdict_in_it():
-    assert typed(remedies.report("lint")) == "holdfast check lint --passed-or-failed"
+    assert typed(remedies.report("lint")) == "holdfast check lint --PASSED-OR-FAILED"
     assert typed(remedies.review("plan")) == "holdfast review plan --verdict APPROVED_OR_NEEDS_REVISION"
     for name, arguments_ in FUNCTIONS.items():
         made = getattr(remedies, name)(*arguments_)
@@ -164,11 +164,11 @@ def _blanks() -> Iterator[str]:
 
 def test_no_shell_obeys_a_blank_and_no_command_takes_one():
     found = set(_blanks()) - {"TEXT"}
-    assert {"PATH", "--passed-or-failed"} <= found
+    assert {"PATH", "--PASSED-OR-FAILED"} <= found
     for blank in (*found, one_of("git", "here").shown):
         assert not set(blank) & set("|<>()&;$`"), blank
         is_file = "/" in blank
-        assert is_file or is_blank(shlex.split(blank)[0]) or "-or-" in blank or "_OR_" in blank, blank
+        assert is_file or is_blank(shlex.split(blank)[0]) or "-OR-" in blank or "_OR_" in blank, blank
 
 
 @pytest.mark.parametrize("blank", sorted(WORDS))
@@ -182,7 +182,7 @@ def test_a_blank_that_is_not_filled_in_is_refused(blank):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("check lint --passed-or-failed", "--passed-or-failed is a blank: type --passed or --failed"),
+        ("check lint --PASSED-OR-FAILED", "--PASSED-OR-FAILED is a blank: type --passed or --failed"),
         ("review a --verdict APPROVED_OR_NEEDS_REVISION", "is not one of approved, needs_revision"),
         ("feature recover a --take GIT_OR_HERE", "is not one of git, here"),
     ],

@@ -19,6 +19,7 @@ Version: 9
 Requires-Dist: markdown-it-py<5,>=3.0
 Requires-Dist: mcp<2.4,>=2.3
 Requires-Dist: pytest; extra == "dev"
+Requires-Dist: resvg-py<1,>=0.5; extra == "png"
 """
 PYTHON = sys.executable
 BY_HAND = "from a checkout of its repository: it is on no package index"
@@ -102,6 +103,12 @@ def test_an_environment_that_uv_made_may_have_no_pip(tmp_path, record):
     assert typed(installer.add("markdown_it", str(tmp_path))) == (
         f"uv pip install --python {PYTHON} 'markdown-it-py>=3.0,<5'"
     )
+
+
+def test_a_package_that_only_some_commands_need_is_named_with_the_versions_of_its_extra(tmp_path, record):
+    record()
+    assert typed(installer.absent("resvg_py").remedies[0]) == f"{PYTHON} -m pip install 'resvg-py>=0.5,<1'"
+    assert "resvg_py" not in installer.NEEDED  # nobody is told that it is missing who does not use it
 
 
 def test_without_a_record_the_package_is_named_alone(monkeypatch):

@@ -403,6 +403,20 @@ class StoreContract:
         assert (dict(third.moved), third.listed) == ({ulid(1): "release-1", ulid(3): "release-3"}, True)
         assert not store.changes(third.cursor).moved
 
+    def test_changes_of_workflows_that_are_named_whether_they_are_active_or_not(self, store, another):
+        create(store, 1), create(store, 2)
+        do(another(), ulid(1), Cancel())
+        first = store.changes(only=[ulid(1)])
+        assert (dict(first.moved), first.listed) == ({}, False)
+        do(another(), ulid(2), Note("n"))
+        assert not store.changes(first.cursor, [ulid(1)]).moved
+        do(another(), ulid(1), Note("n"))
+        second = store.changes(first.cursor, [ulid(1)])
+        assert (set(second.moved), second.listed) == ({ulid(1)}, False)
+        another().delete([ulid(1)])
+        third = store.changes(second.cursor, [ulid(1)])
+        assert (set(third.moved), third.listed) == ({ulid(1)}, True)
+
     def test_a_file_that_hooks_watch_is_there_if_it_is_named(self, store):
         path = store.file_of(create(store))
         assert not path or os.path.isfile(path)

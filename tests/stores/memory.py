@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _thread import LockType
 
-    from holdfast.engine.ports import Changes, Copy, Examined, Fault, Standing, View
+    from holdfast.engine.ports import Changes, Copy, Cursor, Examined, Fault, Standing, View
 
 _WAIT = 10.0
 
@@ -110,8 +110,9 @@ class MemoryStore:
     def touched(self, ulid: str) -> float:
         return self._touched.get(ulid, 0.0)
 
-    def changes(self, since: str = "") -> Changes:
-        return changes_between(since, ((entry, self.stamp(entry.ulid)) for entry in self.active()))
+    def changes(self, since: Cursor | None = None, only: Sequence[str] = ()) -> Changes:
+        named = {ulid: ulid for ulid in only} or {entry.ulid: entry.id for entry in self.active()}
+        return changes_between(since, {ulid: (id_, at) for ulid, id_ in named.items() if (at := self.stamp(ulid))})
 
     def file_of(self, ulid: str) -> str:
         return ""

@@ -18,7 +18,7 @@ DECISIONS = ("approve", "reject", "extend", "trust", "approve_step")
 STOP = r"^show .+ to a person and stop$|^User must "
 MOST = 25
 """Commands after which a walk has no end."""
-_BLANK = re.compile(r"(^|=)(…|[A-Z][A-Z_-]*|--\w+-or-\w+)$")
+_BLANK = re.compile(r"(^|=)(…|[A-Z][A-Z_-]*|--\w+-OR-\w+)$")
 _OBEYED = re.compile(r"[|<>();$`]|(?<!&)&(?!&)")
 """What a shell gives a meaning of its own; `&&` is meant where it is printed."""
 _TOOL = re.compile(r"[a-z]+(_[a-z]+)+ \{")

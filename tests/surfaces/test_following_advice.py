@@ -368,7 +368,7 @@ def test_what_is_refused_until_something_else_is_done_leads_to_what_next_says(tm
         ("fix it, then: holdfast check tests --run", ["work"]),
         ("show a to a person and stop, or holdfast wait --for person", ["person", "person"]),
         ('run_check {"check": "a · or b"} · or in a shell: holdfast next', ["", ""]),
-        ("holdfast check lint --passed-or-failed", ["blank"]),
+        ("holdfast check lint --PASSED-OR-FAILED", ["blank"]),
         ("write a.md", ["work"]),
     ],
 )

@@ -52,6 +52,7 @@ WITHOUT = {
     "mcp": "is the server",
     "completion": "for a shell",
     "demo": "for a person to watch",
+    "notify": "tells a person, by their own settings",
 }
 """Commands without a tool, and why."""
 

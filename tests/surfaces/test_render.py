@@ -132,7 +132,7 @@ the check 'tests' failed: assert 1 == 2
 
 Now
   fix it, then: holdfast check tests --run
-  holdfast check types --passed-or-failed
+  holdfast check types --PASSED-OR-FAILED
 
 When the work is done
   holdfast done verify --artifact report=PATH
@@ -437,7 +437,6 @@ dev-ed6828a3  dev   in progress  3/7 Verify  28%   4m ago   main    Add login
 dev-11112222  dev   waiting      3/7 Verify  28%   3d ago           login
 """
     )
-    assert listing() == "no workflows\n"
 
 
 def test_each_workflow_has_one_line_and_what_does_not_fit_is_left_out():
@@ -455,11 +454,12 @@ generation-scene-0204-20251110-143000  in progress  3/7   28%   4m ago   main   
     assert listing(scene, width=60).splitlines()[1] == "generation-scene-0204-20251110-143000  in progress  3/7"
 
 
-@pytest.mark.parametrize("width", [30, 60, 80, 100])
+@pytest.mark.parametrize("width", [30, 50, 60, 80, 100])
 def test_no_width_cuts_an_id_which_is_what_commands_take(width):
     scene = entry("generation-scene-0204-20251110-143000", workflow_type="generation", title="The storm " * 9)
     (line,) = listing(scene, width=width).splitlines()[1:]
-    assert line.startswith("generation-scene-0204-20251110-143000  in progress")
+    assert line.startswith("generation-scene-0204-20251110-143000")
+    assert ("in progress" in line) == (width >= 50)
     assert ("The storm" in line) == (width >= 80)
 
 

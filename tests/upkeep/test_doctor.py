@@ -149,7 +149,7 @@ def test_half_a_line_at_the_end_is_no_damage_and_a_journal_without_a_line_is_nam
     with open(journal_of(site, workflow), "ab") as file:
         file.write(b'{"seq":2,"syn')
     empty = site.home / "journal" / "00" / "01ARZ3NDEKTSV4RRFFQ69G5F00.jsonl"
-    empty.parent.mkdir(parents=True, mode=0o700)
+    empty.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
     empty.touch(mode=0o600)
     report = examine(site.open())
     assert report.worst == "warning"

@@ -58,10 +58,10 @@ def test_an_older_holdfast_is_noticed_and_the_newer_one_can_be_put_back(scene, t
     restore(scene, backup)
     for words in (("status",), ("note", "more")):
         said = scene.bench.agent(*words)
-        assert (said.code, "has lost its end" in said.err) == (6, True), said
+        assert (said.code, "is missing" in said.err) == (6, True), said
     (message,) = lost(scene)
-    which = f"line {after} was" if after == before + 1 else f"lines {before + 1} to {after} were"
-    assert f"{which} acknowledged" in message
+    which = f"line {after}" if after == before + 1 else f"lines {before + 1} to {after}"
+    assert f"{which}, which Holdfast had acknowledged" in message
     assert f"{path.relative_to(scene.bench.root)} shows more than these lines" in message
     assert path.read_bytes() == document
     restore(scene, newer)

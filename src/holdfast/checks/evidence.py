@@ -173,6 +173,8 @@ def _verdict(
         said = judge.UNKNOWN if unknown and ran.passed else ""
         if results is not None and not ran.passed:
             said = judge.failure(results)
+        if ran.passed and started.ran_nothing(ran.output_tail):
+            return judge.Verdict(False, detail="no test ran")
         return judge.Verdict(ran.passed, detail=ran.error or said, by_exit_code=unknown)
     named = str(given.get("test") or state.step(path).data.get("test_name") or "")
     named = named.removeprefix(os.path.join(check.folder, ""))  # somebody may name it from the top

@@ -179,7 +179,7 @@ def copied_because(files: tuple[str, ...]) -> str:
 
 def as_it_is_ways(path: str) -> tuple[Remedy, Remedy]:
     """The ways on: other work is handed in, or the reason why not."""
-    as_it_is = remedies.done(path, given={"unchanged": remedies.REASON}, text="if it is right as it is")
+    as_it_is = remedies.done(path, given={"unchanged": remedies.REASON}, text="if no change is needed")
     return remedies.done(path, text=remedies.FIX), as_it_is
 
 

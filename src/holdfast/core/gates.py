@@ -96,6 +96,19 @@ def to_change(step: Step, progress: Progress, facts: Facts) -> str:
     return "" if passed and cycle.is_failure(progress) else progress.advice
 
 
+def handing_in(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
+    """What leads on from a step that is worked on. One that only asks and was sent back is about work of others."""
+    step = state.plan.step(path)
+    if not to_change(step, state.step(path), facts):
+        return (remedies.done(path),)
+    done = (
+        [one for one in state.plan.closure(path) if state.step(one).status == lifecycle.DONE] if only_asks(step) else []
+    )
+    working = [one for one in state.plan.paths if one in done and state.plan.step(one).outputs] or done
+    more = (remedies.reopen(working[-1], text=f"if the work of {working[-1]} has to change"),) if working else ()
+    return (remedies.done(path, text=remedies.FIX), *more)
+
+
 def telling(evidence: Evidence) -> str:
     """The line that says why a check failed: what its results say, else the error in its output, else the last line."""
     lines = [line.strip().strip("=-_*").strip() for line in (evidence.detail or evidence.tail).split("\n")]

@@ -19,14 +19,15 @@ NAMES: dict[str, tuple[str, str]] = {
         "definition:[WORKFLOW] [SUBJECT] values:--set=K=V… --session=S --title=TEXT --branch=NAME --resume \
 --fresh --phases=A,B,C reading:--read=PATH… --remind=TEXT…",
     ),
-    "status": (READ, ""),
+    "status": (READ, "--watch"),
     "next": (READ, ""),
     "wait": (READ, "for:--for=person|change|done! --since=REVISION --timeout=SPAN"),
+    "notify": ("", "--once --test"),
     "show": (READ, ""),
     "list": ("", "--status=S --type=T --session=S --all --limit=N"),
-    "log": (READ, "--after=N --limit=N --check=NAME --step=STEP"),
+    "log": (READ, "--after=N --limit=N --check=NAME --step=STEP --follow --timeline=FILE"),
     "metrics": (READ, ""),
-    "diagram": (READ, "--lifecycle"),
+    "diagram": (READ, "--lifecycle --svg=FILE --png=FILE"),
     "begin": (WRITE, "STEP"),
     "done": (
         WRITE,

@@ -210,8 +210,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         return outdated(state, path, facts) + renewed if renewed else []
     found = unmet_work(state, path, facts)
     if not found and progress.status == lifecycle.ACTIVE:
-        fix = remedies.FIX if gates.to_change(step, progress, facts) else ""
-        way = bare(state, path, facts, (remedies.done(path, text=fix),))
+        way = bare(state, path, facts, gates.handing_in(state, path, facts))
         return [gates.Unmet("done", path, "the work is under way", way)]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         people = gates.people_unmet(state, path, facts)

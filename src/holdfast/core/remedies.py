@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.core.state import Lease
 
 TEXT, PATH, STEP, REASON = Blank("TEXT"), Blank("PATH"), Blank("STEP"), Blank("REASON")
-REPORT = Blank("--passed-or-failed")
+REPORT = Blank("--PASSED-OR-FAILED")
 FIX = "fix it, then"
 """What comes before the command where something failed or was asked for."""
 _PERSON = "person"

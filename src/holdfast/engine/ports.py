@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Iterable, Iterator, Mapping
+from _collections_abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from holdfast.core import queries, remedies
 from holdfast.core.apply import Record
 from holdfast.core.state import Shown, State
 from holdfast.core.value import Any, Protocol, Value
 from holdfast.errors import Conflict, HoldfastError
-from holdfast.plain.plainjson import compact, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from _collections_abc import Sequence
     from contextlib import AbstractContextManager
 
     from holdfast.core.facts import Facts
@@ -163,25 +161,26 @@ class Fault(Value):
     path: str = ""
 
 
-class Changes(Value):
-    """What happened to the active workflows since a cursor was given."""
+Cursor = Mapping[str, tuple[str, object]]
+"""The workflows as they were at one look: ULID → id, and what is another value after every line."""
 
-    cursor: str
+
+class Changes(Value):
+    """What happened to workflows since a cursor was given."""
+
+    cursor: Cursor
     moved: Mapping[str, str] = {}
     """The workflows that got a line, came or went: ULID → id."""
     listed: bool = False
     """Whether a workflow came or went."""
 
 
-def changes_between(since: str, active: Iterable[tuple[Entry, str]]) -> Changes:
-    """The changes from a cursor to the active workflows with their stamps. The first cursor is no change."""
-    now = {entry.ulid: [entry.id, stamp] for entry, stamp in active if stamp}
-    cursor = compact(now)
-    if not since or since == cursor:
-        return Changes(cursor)
-    before: dict[str, list[str]] = parse(since)
-    moved = {ulid: id_ for ulid, (id_, _) in {**before, **now}.items() if before.get(ulid) != now.get(ulid)}
-    return Changes(cursor, moved, before.keys() != now.keys())
+def changes_between(since: Cursor | None, now: Cursor) -> Changes:
+    """The changes from one look to the next. Without an earlier one there is no change."""
+    if since is None or since == now:
+        return Changes(now)
+    moved = {ulid: id_ for ulid, (id_, _) in {**since, **now}.items() if since.get(ulid) != now.get(ulid)}
+    return Changes(now, moved, since.keys() != now.keys())
 
 
 class Store(Protocol):
@@ -258,7 +257,8 @@ class Store(Protocol):
     def touched(self, ulid: str) -> float:
         """When the last line was written, in seconds since 1970; 0 where there is no journal."""
 
-    def changes(self, since: str = "") -> Changes: ...
+    def changes(self, since: Cursor | None = None, only: Sequence[str] = ()) -> Changes:
+        """What happened to the active workflows, or to these ones, active or not. No journal is opened for it."""
 
     def file_of(self, ulid: str) -> str:
         """A file that changes with every line, for a hook that cannot ask the store; empty where there is none."""

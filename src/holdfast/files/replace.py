@@ -58,7 +58,7 @@ def replace(
     try:
         _write_slot(slot, data, mode, dir_mode, handles)
         for _ in range(_ROUNDS):  # others may create and remove the file all the while
-            flag = EXCHANGE if _is_file(path) else NOREPLACE
+            flag = EXCHANGE if is_file(path) else NOREPLACE
             failure = system.here.rename(slot, path, flag)
             if not failure:
                 return _displaced(slot, path, handles) if flag == EXCHANGE else None
@@ -230,8 +230,11 @@ def not_durable(path: str, failure: Exception) -> OutcomeUnknown:
     )
 
 
-def _is_file(path: str) -> bool:
-    """False when there is nothing. A link would lead elsewhere, and a directory is as easily exchanged as a file."""
+def is_file(path: str) -> bool:
+    """Whether there is a regular file to replace; refused where something else is.
+
+    A link would lead elsewhere, and a directory is as easily exchanged as a file.
+    """
     try:
         found = os.lstat(path).st_mode
     except FileNotFoundError:
@@ -320,7 +323,7 @@ def _replace_beside(path: str, data: bytes, mode: int) -> bytes | None:
     try:
         _write_new(temporary, data, mode, durable=False)
         for _ in range(_ROUNDS):
-            if _is_file(path):
+            if is_file(path):
                 displaced = read_file(path)
                 os.replace(temporary, path)
                 return displaced

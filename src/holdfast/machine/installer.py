@@ -21,6 +21,8 @@ _AGAIN = {PIPX: ("pipx", "reinstall", "holdfast"), UV: ("uv", "tool", "upgrade",
 _REACH = {PIPX: ("pipx", "ensurepath"), UV: ("uv", "tool", "update-shell")}
 NEEDED = {"markdown_it": "markdown-it-py", "mcp": "mcp"}
 """What Holdfast imports of others, with the name of the package."""
+EXTRAS = {"resvg_py": ("resvg-py", "a picture in PNG needs")}
+"""What only some commands import, with the name of the package and what needs it."""
 _BROUGHT = {"anyio": "mcp", "mcp_types": "mcp", "starlette": "mcp", "uvicorn": "mcp"}
 """What comes with one of these and is imported beside it."""
 _BY_HAND = "from a checkout of its repository: it is on no package index"
@@ -73,9 +75,9 @@ def requirement(module: str) -> str:
     """A package with the versions of it that Holdfast works with; its name alone where Holdfast is not installed."""
     from re import fullmatch
 
-    name = NEEDED[module]
+    name = NEEDED[module] if module in NEEDED else EXTRAS[module][0]
     for said in _metadata("Requires-Dist"):
-        found = fullmatch(r"([\w.-]+)\s*\(?([^;()]*)\)?\s*", said)
+        found = fullmatch(r"([\w.-]+)\s*\(?([^;()]*)\)?\s*(?:;.*)?", said)
         if found and found[1].replace("_", "-").lower() == name:
             ranges = sorted(found[2].replace(" ", "").split(","), key=lambda one: not one.startswith(">"))
             return f"{name}{','.join(ranges)}"
@@ -83,9 +85,9 @@ def requirement(module: str) -> str:
 
 
 def absent(module: str) -> Broken:
-    """A package that Holdfast needs is not installed."""
-    name = NEEDED[module]
-    said = f"the Python package {name} is missing, which Holdfast needs"
+    """A package that Holdfast needs, or the command that was typed, is not installed."""
+    name, who = EXTRAS[module] if module in EXTRAS else (NEEDED[module], "Holdfast needs")
+    said = f"the Python package {name} is missing, which {who}"
     return Broken("package_missing", said, remedy=add(module), facts={"package": name})
 
 

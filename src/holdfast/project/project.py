@@ -337,7 +337,11 @@ class Project:
             raise wrong  # it may be the one that is asked for
         documents = adoptable(self.wired)
         if documents:
-            unknown.remedies = (remedies.adopt(text="adopt the documents that are here"),)
+            from holdfast.systems.seam.found import told_gone
+
+            lost = told_gone(self.wired)
+            adopt = remedies.adopt(text="adopt the documents that are here")
+            unknown.remedies = (remedies.doctor(),) if lost else (adopt,)
             unknown.facts["documents"] = documents
             raise unknown
         if next(self.wired.store.every(), None):

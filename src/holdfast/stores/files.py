@@ -13,6 +13,7 @@ from holdfast.engine.codec import encode_record
 from holdfast.engine.ports import (
     Changes,
     Copy,
+    Cursor,
     Entry,
     Examined,
     Fault,
@@ -57,6 +58,7 @@ class FilesStore:
         self._journals = Journals(home, wait, self._snapshots, self._index, outside)
         self._marks: dict[str, list[Mark]] = {}
         self._shown: dict[str, ShownFile] = {}
+        self._watched: tuple[dict[str, Entry], list[tuple[str, str, str]]] = ({}, [])
 
     def __del__(self) -> None:
         self.close()
@@ -202,8 +204,21 @@ class FilesStore:
         except FileNotFoundError:
             return None
 
-    def changes(self, since: str = "") -> Changes:
-        return changes_between(since, ((entry, self.stamp(entry.ulid)) for entry in self.active()))
+    def changes(self, since: Cursor | None = None, only: Sequence[str] = ()) -> Changes:
+        if only:
+            return changes_between(since, {ulid: (ulid, stamp) for ulid in only if (stamp := self.stamp(ulid))})
+        listed, files = self._listing().active, self._watched[1]
+        if listed is not self._watched[0]:
+            files = [(entry.ulid, entry.id, self.file_of(entry.ulid)) for entry in listed.values()]
+            self._watched = (listed, files)
+        now: dict[str, tuple[str, object]] = {}
+        for ulid, id_, file in files:
+            try:
+                found = os.stat(file)
+            except FileNotFoundError:
+                continue
+            now[ulid] = (id_, (found.st_ino, found.st_size, found.st_mtime_ns))
+        return changes_between(since, now)
 
     def begins_with(self, ulid: str, data: bytes) -> bool:
         try:

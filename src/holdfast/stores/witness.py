@@ -191,11 +191,11 @@ def _parsed(raw: bytes) -> Seen | None:
 
 def lines_missing(path: str, first: int, last: int, why: str = "") -> Broken:
     """Lines that were acknowledged, and that no byte of the journal shows any more."""
-    which = f"line {last} was" if first == last else f"lines {first} to {last} were"
-    missing = "it is not there" if first == last else "they are not there"
+    which = f"line {last}" if first == last else f"lines {first} to {last}"
+    said = f"the end of {path} is missing: {which}, which Holdfast had acknowledged"
     return Broken(
         "lines_missing",
-        f"{path} has lost its end: {which} acknowledged, and {why or missing}",
+        f"{said}; {why}" if why else said,
         remedy=remedies.doctor(),
         facts={"path": path, "seq": first, "last": last, "missing": last - first + 1},
     )

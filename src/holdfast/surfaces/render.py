@@ -273,14 +273,12 @@ def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int | Non
 
     An id is never cut: commands take it.
     """
-    known = list(entries)
-    if not known:
-        return "no workflows\n"
-    rows, wide = _fitting(known, now, width)
+    rows, wide = _fitting(list(entries), now, width)
     out = [style.dim("  ".join(pad(name, wide[name]) for name in wide).rstrip())]
     for row in rows:
         cells = {name: pad(clip(row[name], wide[name]), wide[name]) for name in wide}
-        cells["STATUS"] = paint(style, row["STATUS"].replace(" ", "_"))(cells["STATUS"])
+        if "STATUS" in cells:
+            cells["STATUS"] = paint(style, row["STATUS"].replace(" ", "_"))(cells["STATUS"])
         out.append("  ".join(cells.values()).rstrip())
     return "\n".join(out) + "\n"
 
@@ -304,6 +302,9 @@ def _fitting(
             break
     if _total(wide) > width or wide["TITLE"] < min(whole, _NARROWEST):
         wide.pop("TITLE")
+    for left_out in ("STEP", "STATUS"):
+        if _total(wide) > width:
+            wide.pop(left_out)
     return rows, wide
 
 
@@ -337,11 +338,11 @@ _TITLE, _NARROWEST = 24, 12
 """How many columns a title keeps while others can be left out, and after that; with fewer, it is left out."""
 
 
-def log(records: Iterable[Record], style: Style, width: int = 80) -> str:
-    """The timeline of a workflow, one command after the other."""
+def log(records: Iterable[Record], style: Style, width: int = 80, before: Record | None = None) -> str:
+    """The timeline of a workflow, one command after the other; of what follows `before`, or from its beginning."""
     from holdfast.surfaces import timeline
 
-    return "\n".join(timeline.lines(records, style, width)) + "\n"
+    return "".join(f"{line}\n" for line in timeline.lines(records, style, width, before))
 
 
 def metrics_table(figures: Mapping[str, Any], style: Style) -> str:

@@ -18,17 +18,20 @@ _LINES = 2
 _TARGET = {move: next(iter(targets.values())) for move, targets in lifecycle.MOVES.items()}
 
 
-def lines(records: Iterable[Record], style: Style, width: int) -> list[str]:
-    """Days as headings, then revision, time (UTC), actor, and one line for each thing that happened."""
+def lines(records: Iterable[Record], style: Style, width: int, last: Record | None = None) -> list[str]:
+    """Days as headings, then revision, time (UTC), actor, and one line for each thing that happened.
+
+    `last` is the record before them, where it is shown already.
+    """
     told = [(record, said) for record in records if (said := [one for e in record.events if (one := words(e))])]
     if not told:
-        return ["nothing has happened yet"]
+        return [] if last else ["nothing has happened yet"]
     number = max(len(str(record.revision)) for record, _ in told)
     actor = min(WIDEST_ACTOR, max(columns(escape(record.actor.label)) for record, _ in told))
     before = " " * (number + actor + 14)
     room = max(20, width - len(before))
     out: list[str] = []
-    day = ""
+    day = last.at[:10] if last else ""
     for record, said in told:
         if record.at[:10] != day:
             out += ([""] if day else []) + [style.bold(escape(record.at[:10])) + style.dim(" UTC")]

@@ -28,7 +28,7 @@ def guard(wired: Wired, states: list[State]) -> Iterator[Finding]:
         yield warning("guard", "the view that hooks judge by is behind the journals", REPAIR, ".holdfast/guard")
     elif wanted:
         many = "1 workflow" if len(wanted) == 1 else f"{len(wanted)} workflows"
-        yield ok("guard", f"hooks know of {many}, as the journals have them")
+        yield ok("guard", f"the rules that hooks enforce for {many} are as the journals have them")
 
 
 def log(wired: Wired) -> Iterator[Finding]:

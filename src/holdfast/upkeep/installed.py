@@ -109,7 +109,7 @@ class _Looked:
         program = lines.program_of(line)
         if program:
             self.users.setdefault(program, []).append(host)
-        if (program and not reach.has(program)) or (about == "MCP server" and "mcp" in self._lacking):
+        if (program and not reach.is_ours(program)) or (about == "MCP server" and "mcp" in self._lacking):
             return False
         if line not in self._tried:
             self._tried[line] = _tried(self._wired, about, line, at)

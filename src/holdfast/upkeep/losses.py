@@ -41,7 +41,9 @@ def gone(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
     if lost:
         path = os.path.relpath(lost[0].name, wired.place.root)
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-        give_up = REPAIR.replace(text="give up what is gone; documents are then adopted with what they claim")
+        give_up = REPAIR.replace(
+            text="accept the loss; documents are then adopted, and their approvals are only claims"
+        )
         said = f"{counted(lost)} {'is' if len(lost) == 1 else 'are'} gone: {path}{more}"
         yield broken("lines_missing", said, ("restore .holdfast from a backup", give_up), path)
 

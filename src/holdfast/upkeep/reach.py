@@ -42,10 +42,17 @@ def packages() -> Iterator[Finding]:
         yield broken("package", wrong.message, wrong.remedies)
 
 
-def has(program: str) -> bool:
+def is_ours(program: str) -> bool:
+    """Whether the path leads to this installation's program."""
     from shutil import which
 
-    return which(program) is not None
+    found = which(program)
+    return found is not None and not _is_another(program, found)
+
+
+def _is_another(program: str, found: str) -> bool:
+    own = os.path.join(os.path.dirname(sys.executable), program)
+    return os.path.exists(own) and not os.path.samefile(found, own)
 
 
 def on_path(users: Mapping[str, Sequence[str]], path: str | None = None) -> Finding:
@@ -61,9 +68,8 @@ def on_path(users: Mapping[str, Sequence[str]], path: str | None = None) -> Find
         said = f"{' and '.join(absent)} {verb} not on PATH, and settings of {hosts} name {_it(absent)}"
         return warning("path", said, installer.reach(folder))
     for name, there in found.items():
-        own = os.path.join(folder, name)
-        if there is not None and os.path.exists(own) and not os.path.samefile(there, own):
-            said = f"{name} on PATH is {there}, of another installation; this one is {own}"
+        if there is not None and _is_another(name, there):
+            said = f"{name} on PATH is {there}, of another installation; this one is {os.path.join(folder, name)}"
             return warning("path", said, installer.reach(folder))
     return ok("path", "holdfast on PATH is this installation")
 

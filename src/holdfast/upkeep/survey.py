@@ -12,7 +12,7 @@ from holdfast.git import exclude
 from holdfast.hosts.installing import installation
 from holdfast.hosts.installing.setting import PROJECT, SCOPES, setting
 from holdfast.systems.seam import unversioned
-from holdfast.systems.seam.found import orphaned
+from holdfast.systems.seam.found import orphaned, told_gone
 from holdfast.systems.seam.registry import subject, systems
 from holdfast.systems.seam.wired import Wired
 
@@ -46,7 +46,9 @@ class Survey(Value):
     """The file that shows the test command."""
     hosts: tuple[Host, ...]
     documents: tuple[str, ...]
-    """State documents that no workflow has taken over."""
+    """State documents that no workflow has adopted."""
+    lost: tuple[str, ...]
+    """What is said of journals that are gone: documents are not adopted before a person decided about them."""
     starts: tuple[str, ...]
     """Files that a workflow can start from."""
     tasks: tuple[str, ...]
@@ -70,6 +72,7 @@ def survey(wired: Wired, on_path: Callable[[str], object]) -> Survey:
         source=tool.source if tool else "",
         hosts=tuple(one for one in hosts if one.name in here or one.scopes),
         documents=tuple(one.path for one in orphaned(wired)),
+        lost=tuple(told_gone(wired)),
         starts=(*_starts(place.worktree), *tasks),
         tasks=tasks,
         workflows=len(wired.store.entries()) if os.path.isdir(place.home) else 0,

@@ -106,6 +106,12 @@ def test_where_the_interpreter_has_no_pytest_it_is_unittest(folder, files, run):
     assert found(folder)[0] == f".venv/bin/python {run}"
 
 
+def test_tests_that_only_pytest_runs_need_pytest(folder):
+    folder.program(".venv/bin/python")
+    folder.write("tests/test_x.py", "def test_one():\n    assert True\n")
+    assert found(folder)[0] == ".venv/bin/python -m pytest -v"
+
+
 @pytest.mark.parametrize("name", ["requirements-dev.txt", "requirements.txt", "requirements/test.txt"])
 def test_a_list_of_requirements_declares_pytest(folder, name):
     folder.program(".venv/bin/python")

@@ -627,7 +627,7 @@ BAD = [
     (("learnings", "--type", "wisdom"), 2, "bad_usage"),
     (("learnings", "--limit", "0"), 2, "bad_number"),
     (("learn", "", "--type", "insight"), 2, "bad_text"),
-    (("trust", "nowhere.md"), 3, "person_needed"),
+    (("trust", "nowhere.md"), 4, "no_definition"),
     (("workflows", "check", "nowhere.md"), 4, "no_feature"),
     (("restore", "9"), 4, "no_snapshot"),
 ]

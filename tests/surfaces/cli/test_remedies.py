@@ -122,8 +122,8 @@ def test_a_command_that_could_mean_several_workflows_is_repeated_with_each_of_th
 def test_what_a_command_decided_is_not_repeated_where_it_could_mean_several_workflows(two):
     project, first, second = two
     for words, left_open in (
-        (("check", "lint", "--passed"), "holdfast check lint --passed-or-failed"),
-        (("check", "--failed", "lint"), "holdfast check --passed-or-failed lint"),
+        (("check", "lint", "--passed"), "holdfast check lint --PASSED-OR-FAILED"),
+        (("check", "--failed", "lint"), "holdfast check --PASSED-OR-FAILED lint"),
         (("review", "look", "--verdict", "approved"), "holdfast review look --verdict APPROVED_OR_NEEDS_REVISION"),
         (("review", "look", "--verdict=approved"), "holdfast review look --verdict APPROVED_OR_NEEDS_REVISION"),
     ):
@@ -239,7 +239,7 @@ def test_at_a_check_that_nobody_trusted_only_the_command_of_trust_names_no_workf
     project.ok("begin", "verify", "-w", first)
     said = project.ok("next", "-w", first)
     lines = [line.strip() for line in said.out.splitlines() if "holdfast " in line]
-    assert lines == [f"holdfast check lint --passed-or-failed -w {first}", "read it, then: holdfast trust release"]
+    assert lines == [f"holdfast check lint --PASSED-OR-FAILED -w {first}", "read it, then: holdfast trust release"]
     assert said.out.index("For a person") < said.out.index("holdfast trust")
     shown = [line.strip() for line in project.ok("status", "-w", first).out.splitlines() if "holdfast " in line]
     assert shown == ["For a person: read it, then: holdfast trust release"]

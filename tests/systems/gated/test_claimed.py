@@ -103,7 +103,7 @@ def test_a_person_sees_all_of_them_and_confirms_them_with_one_command(there):
     assert (verdict(there), grant(there).where.partition(":")[2]) == ("valid", "there")
     assert there.workflow().state.step(FIRST).past_grants[-1] == before
     there.ok("begin", SECOND)
-    assert there.ok("approve", "--claimed").out == "nothing is only claimed here\n"
+    assert there.ok("approve", "--claimed").out == "no approval or check is only claimed here\n"
 
 
 def test_a_file_that_changed_since_is_not_confirmed_with_the_others(there):

@@ -45,9 +45,16 @@ class _Project:
         if not source and self._is_django():
             return Tool(run=self._script(_MANAGE, "test"), source=_MANAGE)
         file = "" if source else self._test_file()
-        if source or (file and self._can_import("pytest")):
+        if source or (file and (self._is_of_pytest(file) or self._can_import("pytest"))):
             return Tool(run=self._run("pytest", "-v"), source=source or file)
         return Tool(run=self._run("unittest", *self._discovery(file)), source=file) if file else None
+
+    def _is_of_pytest(self, file: str) -> bool:
+        """Whether only pytest runs the tests of a file: they are plain functions."""
+        import re
+
+        text = self._folder.text(file)
+        return "unittest" not in text and re.search(r"^(?:async )?def test_", text, re.MULTILINE) is not None
 
     def _is_django(self) -> bool:
         return "django" in self._folder.text(_MANAGE).lower()

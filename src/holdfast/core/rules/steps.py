@@ -314,10 +314,12 @@ def skip(draft: Draft, command: cmd.Skip) -> None:
     optional_text(command.reason, "reason")
     if step.mandatory:
         raise refusals.never_skipped(command.step)
+    draft.require_status(command.step, "skipped")
+    if progress.status == lifecycle.PENDING:
+        _require_before(draft, command.step)
     if not step.optional and not draft.is_person(f"skip {command.step}, which is not optional"):
         raise refusals.not_skippable(command.step)
     if progress.status == lifecycle.PENDING:
-        _require_before(draft, command.step)
         draft.open_branches(command.step)
     must_rely(draft, command.step)
     draft.move("skipped", command.step, reason=command.reason)

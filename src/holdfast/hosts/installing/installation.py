@@ -51,7 +51,24 @@ class Plan(Value):
 
 def present(at: Setting, on_path: Callable[[str], object]) -> list[str]:
     """The hosts that a project or person works with: their traces, or for a person also their programs."""
-    return [host.name for host in HOSTS.values() if any(map(os.path.lexists, host.traces(at))) or on_path(host.program)]
+    return [
+        host.name
+        for host in HOSTS.values()
+        if on_path(host.program) or any(_is_used(trace, at) for trace in host.traces(at))
+    ]
+
+
+def _is_used(trace: str, at: Setting) -> bool:
+    """Whether a trace is there. A folder in which there are only documents of workflows is no trace of its host."""
+    if at.is_user or not os.path.isdir(trace):
+        return os.path.lexists(trace)
+    from holdfast.core.patterns import matches
+    from holdfast.systems.seam.registry import systems
+
+    ours = [path for card in systems() for path in (*card.own, *card.unversioned)]
+    inside = os.path.relpath(trace, at.base)
+    found = os.listdir(trace)
+    return not found or not all(any(matches(own, f"{inside}/{name}") for own in ours) for name in found)
 
 
 def carry_out(plan: Plan) -> None:

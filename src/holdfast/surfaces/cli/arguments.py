@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from holdfast.core.value import Any
 from holdfast.errors import UsageError
-from holdfast.plain.terminal import write
 from holdfast.surfaces.cli.grammar import Command, Option
 from holdfast.surfaces.cli.table import ALWAYS, COMMON
 
@@ -18,8 +17,10 @@ class Parsed:
 
         def __getattr__(self, name: str) -> Any: ...
 
-    def __init__(self, values: dict[str, Any]) -> None:
+    def __init__(self, values: dict[str, Any], typed: dict[str, list[str]] | None = None) -> None:
         self.__dict__.update(values)
+        self.typed = typed or {}
+        """What was typed for each option, as it was typed; a switch that was typed has no words."""
 
 
 def options_of(command: Command) -> tuple[Option, ...]:
@@ -31,7 +32,7 @@ def parse(command: Command, words: list[str]) -> Parsed | None:
     options = options_of(command)
     flags = {flag: option for option in options if option.is_flag for flag in option.flags.split()}
     values: dict[str, Any] = {option.dest: [] if option.many else option.default for option in options}
-    typed: set[str] = set()
+    typed: dict[str, list[str]] = {}
     free: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -42,7 +43,7 @@ def parse(command: Command, words: list[str]) -> Parsed | None:
         elif word in ("-h", "--help"):
             from holdfast.surfaces.cli import overview
 
-            write(overview.of(command))
+            overview.show(overview.of(command))
             return None
         else:
             option, value = _option(command, flags, word)
@@ -53,12 +54,12 @@ def parse(command: Command, words: list[str]) -> Parsed | None:
             if option.type and option.dest in typed and not option.many:
                 raise _wrong(command, f"{word.partition('=')[0]} is given twice, and it takes one value")
             _take(command, option, value, values)
-            typed.add(option.dest)
+            typed.setdefault(option.dest, []).extend([] if value is None else [value])
     _words(command, free, values)
     for option in options:
         if option.required and option.dest not in typed:
             raise _wrong(command, f"{option.flags} {option.shown} is missing")
-    return Parsed(values)
+    return Parsed(values, typed)
 
 
 def _looks_like_option(word: str) -> bool:
@@ -76,7 +77,7 @@ def _option(command: Command, flags: dict[str, Option], word: str) -> tuple[Opti
         return flags[name], value
     if short and short.type and not word.startswith("--"):
         return short, word[2:]
-    either = [f"--{one}" for one in name[2:].split("-or-")]
+    either = [f"--{one}" for one in name[2:].lower().split("-or-")]
     if len(either) > 1 and all(one in flags for one in either):
         raise _wrong(command, f"{name} is a blank: type {' or '.join(either)}")
     from holdfast.core.names import nearest

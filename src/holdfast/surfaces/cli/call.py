@@ -81,6 +81,14 @@ class Call:
                 sys.stderr.write(f"{escape(' '.join(said))}\n")
         return self._project
 
+    def pin(self) -> None:
+        """From now on, the workflow that the command means is this one."""
+        vars(self.args)["workflow"] = self.workflow().ulid
+
+    def look_again(self) -> None:
+        """Forgets what this call knows of the project."""
+        self._project = None
+
     def workflow(self, word: str = "") -> Workflow:
         """The one that is given, else the one that the command names, else the one that it would pick."""
         word = word or self.named()

@@ -34,7 +34,7 @@ def every(call: Call) -> None:
     said = [call.ok(f"{path} of {id} is confirmed") for id, paths in confirmed.items() for path in paths]
     said += [f"{wrong.message} ({call.told(wrong.remedies)})" for wrong in apart.values()]
     more = {"left_out": list(apart)} if apart else {}
-    call.answer({"confirmed": confirmed, **more}, "\n".join(said) or "nothing is only claimed here")
+    call.answer({"confirmed": confirmed, **more}, "\n".join(said) or "no approval or check is only claimed here")
 
 
 def confirm(call: Call, workflows: Sequence[Workflow]) -> dict[str, list[str]]:

@@ -24,7 +24,9 @@ def only(call: Call, way: Callable[..., Remedy]) -> tuple[Workflow, str]:
         workflow, path = found[0]
         return call.workflow(workflow.ulid), path
     if not found:
-        raise Refused("nothing_waits", "no step waits for an approval", remedy=remedies.next_step())
+        active = call.project.wired.store.active()
+        onward = remedies.next_step() if active else remedies.listing(True)
+        raise Refused("nothing_waits", "no step waits for an approval", remedy=onward)
     several = len({one.ulid for one, _ in found}) > 1
     listed = [f"{path} of {one.id}" if several else path for one, path in found[:_MOST]]
     said = f"several steps wait for an approval: {', '.join(listed)}"

@@ -92,9 +92,11 @@ def trust(call: Call) -> None:
     if not said and not call.args.owner:
         raise refusals.misused("no file or definition is named", remedies.usage("trust"))
     if not call.is_person:
+        if not call.args.owner:
+            _file(call, said)
         named = remedies.trust(said or "", owner=call.args.owner)
         what = "the owner of a project" if call.args.owner else f"the commands of {said}"
-        raise refusals.person_needed(f"trust {what}", named)
+        raise refusals.person_needed(f"{'stop trusting' if call.args.remove else 'trust'} {what}", named)
     if call.args.owner:
         _trust_owner(call, places.find(call.args.definition or "."))
         return

@@ -14,6 +14,7 @@ from holdfast.surfaces.cli.installing import refused_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.hosts.installing.installation import Plan
     from holdfast.upkeep.survey import Host, Survey
 
 _SHOWN = 5
@@ -39,7 +40,9 @@ def init(call: Call) -> int:
     about = _announced(call, seen, own)
     if asked:
         wanted = [
-            one for one in asked if call.ask(about if one == asked[0] else "", _question(call, one), default=True)
+            one
+            for one in asked
+            if call.ask(_shown(call, one, about if one == asked[0] else ""), _question(call, one), default=True)
         ]
     if may_write and own:
         wired.prepare()
@@ -60,6 +63,13 @@ def _question(call: Call, host: str) -> str:
     return f"Install Holdfast in {host}, for {'you' if call.args.scope == 'user' else 'this project'}?"
 
 
+def _shown(call: Call, host: str, about: str) -> str:
+    """What is above the question of a host: for the first one all that was found, and which files it would change."""
+    files = [plan.shown[one.path] for plan in (_plan(call, host),) for one in plan.changes if one.kind != "unchanged"]
+    told = fold(f"{host + ':':<15}{escape(', '.join(_grouped(files)))}\n", call.width)
+    return about + (told if call.unicode else to_ascii(told))
+
+
 def _announced(call: Call, seen: Survey, own: list[str]) -> str:
     """What is said before the first question: what was found, and what is written whatever the answers are."""
     writes = f"{'this writes:':<15}{escape(', '.join(own))}\n" if own else ""
@@ -77,14 +87,21 @@ def _named(call: Call) -> list[str]:
     return named
 
 
-def _installed(call: Call, host: str) -> list[str]:
-    """Installs in a host; the files that were written."""
+def _plan(call: Call, host: str) -> Plan:
+    """What installing in a host would change."""
     from holdfast.hosts.installing import installation
     from holdfast.hosts.installing.setting import setting
 
     place = call.project.wired.place
     at = setting(call.settings, call.args.scope, place.worktree, place.root)
-    plan = installation.planned(host, at, call.settings.data_dir)
+    return installation.planned(host, at, call.settings.data_dir)
+
+
+def _installed(call: Call, host: str) -> list[str]:
+    """Installs in a host; the files that were written."""
+    from holdfast.hosts.installing import installation
+
+    plan = _plan(call, host)
     installation.carry_out(plan)
     return [plan.shown[change.path] for change in plan.changes if change.kind != "unchanged"]
 
@@ -109,7 +126,9 @@ def _ways(call: Call, seen: Survey, *, may_write: bool) -> list[Remedy]:
     broken = (str(one.wrong.facts.get("path", "")) for one in seen.hosts if one.wrong and not may_write)
     found += [Remedy(text=f"fix {path}") for path in broken if path]
     found += [remedies.named("install", {"host": name}) for name in left]
-    if seen.documents:
+    if seen.lost:
+        found.append(remedies.doctor())
+    elif seen.documents:
         found.append(remedies.adopt())
     feature = next((name for name in seen.starts if name.startswith("features/")), "")
     if feature and not seen.workflows:
@@ -151,6 +170,7 @@ def _found(call: Call, seen: Survey) -> str:
         "tests": f"{seen.test} (from {seen.source})" if seen.test else "no test command was found",
         "agent hosts": ", ".join(hosts) or "none",
         "documents": _several(seen.documents) + ", not adopted" if seen.documents else "",
+        "journals": ", ".join(seen.lost),
         "to start from": _several(seen.starts),
         "workflows": str(seen.workflows) if seen.workflows else "",
     }

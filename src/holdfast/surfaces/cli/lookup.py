@@ -24,6 +24,8 @@ _MEANT = {
     **dict.fromkeys(("deny", "refuse"), "reject"),
     **dict.fromkeys(("history", "events"), "log"),
     "restart": "start",
+    **dict.fromkeys(("stat", "state", "info"), "status"),
+    "version": "--version",
     "undo": "reopen",
 }
 """What people call a command elsewhere."""
@@ -61,7 +63,10 @@ def _unknown(words: list[str]) -> UsageError:
         start = (remedies.start(name, " ".join(rest) or Blank("SUBJECT")),)
     below = [name for name in COMMANDS if name.startswith(words[0] + " ")]
     if below:
-        said = f"holdfast {words[0]} needs one of: {', '.join(name.partition(' ')[2] for name in below)}"
+        listed = ", ".join(name.partition(" ")[2] for name in below)
+        other = words[1][:80] if len(words) > 1 and not words[1].startswith("-") else ""
+        wrong = f"there is no command 'holdfast {words[0]} {other}'; " if other else ""
+        said = f"{wrong}holdfast {words[0]} needs one of: {listed}"
         ways = (*(one.replace(text="to start one") for one in start), remedies.usage(below[0]))
         return UsageError("no_command", said, remedy=ways, facts={"commands": below})
     if start:
@@ -70,9 +75,10 @@ def _unknown(words: list[str]) -> UsageError:
     if len(under) == 1:
         said = f"there is no command {words[0][:80]!r}, but holdfast {under[0]}"
         return UsageError("no_command", said, remedy=remedies.usage(under[0]), facts={"commands": under})
-    close = _MEANT.get(words[0]) or nearest(words[0], tuple(dict.fromkeys(name.split()[0] for name in COMMANDS)))
+    first = tuple(dict.fromkeys(name.split()[0] for name in COMMANDS))
+    close = _MEANT.get(words[0]) or nearest(words[0], first) or ""
     hint = f", did you mean {close!r}?" if close else ""
-    remedy = shell("holdfast", *((close,) if close else ()), "--help")
+    remedy = shell("holdfast", close) if close.startswith("-") else shell("holdfast", *close.split(), "--help")
     return UsageError("no_command", f"there is no command {words[0][:80]!r}{hint}", remedy=remedy)
 
 

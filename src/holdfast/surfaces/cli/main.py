@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 _WITHOUT_FOLDER = ("hook", "statusline", "mcp")
 """What a host starts, and says itself which folder it is about."""
-_ALL = (["help", "--all"], ["help", "all"], ["--help", "--all"])
+_ALL = (["help", "--all"], ["help", "all"], ["help", "-a"], ["--help", "--all"], ["-h", "--all"])
 _LONG = 120
 """How many characters of commands for a person fit on one line; where there are more, each has its own."""
 _OBJECTS = 100_000
@@ -123,7 +123,7 @@ def _run(argv: list[str]) -> int:
     if argv[:1] in (["--help"], ["-h"]) or argv in (["help"], *_ALL) or not (argv or _is_project()):
         from holdfast.surfaces.cli import overview
 
-        write(overview.text() if argv in _ALL else overview.short())
+        overview.show(overview.text() if argv in _ALL else overview.short())
         return 0
     if argv[:1] == ["__complete"]:
         from holdfast.surfaces.cli import completion
@@ -135,7 +135,7 @@ def _run(argv: list[str]) -> int:
         from holdfast.surfaces.cli import overview
 
         if group := overview.of_group(argv[0]):
-            write(group)
+            overview.show(group)
             return 0
     from holdfast.surfaces.cli import lookup
 
@@ -159,10 +159,11 @@ def _run(argv: list[str]) -> int:
 
             error.message += f"; {secrets.told(redacted)}"
             error.facts["redacted"] = redacted
-        if error.code == "no_step":
-            from holdfast.surfaces.cli import repeating
+        from holdfast.surfaces.cli import repeating
 
+        if error.code == "no_step":
             repeating.look_elsewhere(call, error)
+        repeating.with_options(call, error)
         news = call.notices() if "--json" in argv else call.news()
         return _report(error, argv, call.scope(), call.settings.objection, news)
 

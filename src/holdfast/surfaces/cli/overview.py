@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.plain.terminal import wrap
+import os
+import sys
+
+from holdfast.plain.terminal import fold, width_of, wrap, write
 from holdfast.surfaces.cli.arguments import options_of
 from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.table import COMMANDS, GROUPS
@@ -36,13 +39,25 @@ For example
 """,
 }
 _FOOT = """
-Which of resume, continue, reopen, reset, restore, recover, revalidate and
-unblock to use: docs/how-to/continue.md.
+To continue work
+  resume            after a failure, a pause, a cancellation, in a new session
+  feature continue  as far as possible without a person
+  reopen            a finished step needs more work
+  reset             a step and everything after it, from the beginning
+  restore           the steps as they were at a snapshot
+  feature recover   the state of a feature is lost
+  revalidate        the work is valid, although what it builds on changed
+  unblock           a step is blocked or escalated
 
 STEP is a number, an id, or a path such as build/2. Every command takes --json
 and --as ROLE; -w ID picks the workflow. Exit codes: 0 done, 2 wrong usage,
 3 refused by a rule, 4 not found, 5 conflict, 6 broken data, 1 anything else.
 """
+
+
+def show(text: str) -> None:
+    """Prints help: for a terminal with less than 80 columns, with lines that break between words."""
+    write(fold(text, width_of(sys.stdout, os.environ)))
 
 
 def short() -> str:

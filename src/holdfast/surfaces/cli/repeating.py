@@ -1,4 +1,7 @@
-"""A command that could mean several workflows, repeated with each of them. What it decides is left open again."""
+"""A refused command as it is to be typed again: with each workflow or step that it could mean, or by a person.
+
+What it decides is left open again.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
     from holdfast.surfaces.cli.call import Call
 
 MOST = 8
+_NEVER = ("yes", "json", "role", "debug", "help")
+"""Options that are not repeated for somebody else: how it is answered, who answers, and that nobody is asked."""
 _DECIDING = ("approve", "reject", *naming.PEOPLES)
 
 
@@ -24,6 +29,30 @@ def look_elsewhere(call: Call, error: HoldfastError) -> None:
     if others:
         error.message += f"; {' and '.join(one.id for one in others[:MOST])} {'has' if len(others) == 1 else 'have'} it"
         error.facts["candidates"] = [{"id": one.id, "ulid": one.ulid, "fits": True} for one in others]
+
+
+def with_options(call: Call, error: HoldfastError) -> None:
+    """Gives a person's own command, where it is the one that was refused, the options that were typed with it."""
+    own = {one.dest: one for one in naming.spellings(call.command.name) if one.is_flag and one.dest not in _NEVER}
+    typed = {dest: words for dest, words in call.args.typed.items() if dest in own}
+
+    def completed(one: Remedy | str) -> Remedy | str:
+        name = call.command.name
+        if isinstance(one, str) or one.who != "person" or not f" {name}".endswith(f" {one.command}"):
+            return one
+        known = {spelling.dest for spelling in naming.spellings(one.command)}
+        missing = {
+            dest: words if own[dest].many else words[0] if words else True
+            for dest, words in typed.items()
+            if dest in known and not _is_given(one.arguments.get(dest))
+        }
+        return one.given(**missing) if missing else one
+
+    error.remedies = tuple(completed(one) for one in error.remedies)
+
+
+def _is_given(value: object) -> bool:
+    return bool(value) and not isinstance(value, Blank)
 
 
 def with_each_workflow(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[Remedy, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Sequence
 
 from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.apply import Record
@@ -17,14 +18,50 @@ from holdfast.project.workflow import Workflow
 from holdfast.surfaces import render
 from holdfast.surfaces.cli.call import Call
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.engine.ports import Entry
+
+_MOST = 5
+"""How many workflows of other branches are named."""
+
 
 def status(call: Call) -> None:
-    """The workflow that is meant; where several can be, each in short."""
-    several = () if call.named() else call.project.wired.candidates()
-    if len(several) > 1:
-        _in_short(call, [call.project.workflow(entry.ulid) for entry in several])
+    """The workflow that is meant; where several can be, each in short. With `--watch`, again after each change."""
+    if call.args.watch:
+        from holdfast.surfaces.cli import following
+
+        following.status(call, _status, here)
+        return
+    _status(call)
+
+
+def _status(call: Call) -> None:
+    meant = () if call.named() else call.project.wired.candidates()
+    others = _others(call, meant) if meant and not call.project.wired.place.made_for else []
+    if len(meant) > 1:
+        _in_short(call, [call.project.workflow(entry.ulid) for entry in meant], others)
     else:
-        _whole(call)
+        _whole(call, others)
+
+
+def _others(call: Call, meant: Sequence[Entry]) -> list[Entry]:
+    """The active workflows that are not shown: those of other branches and worktrees."""
+    shown = {entry.ulid for entry in meant}
+    return [entry for entry in call.project.wired.store.active() if entry.ulid not in shown]
+
+
+def _told_others(call: Call, others: Sequence[Entry]) -> list[str]:
+    if not others:
+        return []
+    named = [f"{one.id} ({one.branch})" if one.branch else one.id for one in others[:_MOST]]
+    more = f" and {len(others) - _MOST} more" if len(others) > _MOST else ""
+    return [f"active on other branches or in other worktrees: {', '.join(named)}{more} (holdfast)"]
+
+
+def _as_data(others: Sequence[Entry]) -> dict[str, Any]:
+    rows = [{"workflow_id": one.id, "ulid": one.ulid, "branch": one.branch} for one in others]
+    return {"elsewhere": rows} if rows else {}
 
 
 def here(call: Call) -> None:
@@ -35,13 +72,14 @@ def here(call: Call) -> None:
         _in_short(call, active)
         return
     ways = (remedies.start(Blank("WORKFLOW")), remedies.listing(True, text="finished ones"))
-    left = _left(call)
-    more = {"leftovers": left} if left else {}
-    said = f"no workflow is active here ({call.told(ways)})"
-    call.answer({"workflows": [], **more}, "\n".join((said, *map(escape, left))))
+    left, lost = _left(call), project.troubles
+    more = {**({"leftovers": left} if left else {}), **({"unreadable": lost} if lost else {})}
+    told_ = (*left, *(f"⚠ {one} ({remedies.doctor()})" for one in lost))
+    said = f"no workflow is active here  ({call.told(ways)})"
+    call.answer({"workflows": [], **more}, "\n".join((said, *map(escape, told_))))
 
 
-def _in_short(call: Call, workflows: list[Workflow]) -> None:
+def _in_short(call: Call, workflows: list[Workflow], others: Sequence[Entry] = ()) -> None:
     """One line each: the step, what it waits for and the command. What waits for a person comes first."""
     told = [(one, one.briefing(), call.project.wired.scope(one.ulid)) for one in workflows]
     told.sort(key=lambda row: row[1].turn != "person")
@@ -49,14 +87,15 @@ def _in_short(call: Call, workflows: list[Workflow]) -> None:
     if call.args.json:
         from holdfast.core import answers
 
-        more = {"leftovers": left} if left else {}
+        more = {**({"leftovers": left} if left else {}), **_as_data(others)}
         call.write_json({"workflows": [answers.status(brief, scope) for _, brief, scope in told], **more})
         return
     text = "".join(render.in_short(brief, call.style, scope) for _, brief, scope in told)
-    call.answer({}, text + "".join(f"\n{call.style.yellow(escape(said))}\n" for said in left))
+    told_ = (*_told_others(call, others), *left)
+    call.answer({}, text + "".join(f"\n{call.style.yellow(escape(said))}\n" for said in told_))
 
 
-def _whole(call: Call) -> None:
+def _whole(call: Call, others: Sequence[Entry]) -> None:
     workflow = call.workflow()
     state, brief = workflow.state, workflow.briefing()
     changed, apart = _definition_changed(call, state), workflow.out_of_sync()
@@ -69,6 +108,7 @@ def _whole(call: Call) -> None:
         more |= {"unreadable": lost} if lost else {}
         more |= {"shadowing": own} if own else {}
         more |= {"leftovers": left} if left else {}
+        more |= _as_data(others)
         more |= (
             {"to_finalize": [{"workflow_id": id} for id in workflow.to_finalize()]} if workflow.to_finalize() else {}
         )
@@ -76,10 +116,8 @@ def _whole(call: Call) -> None:
         return
     text = render.status(brief, call.style, call.width, scope=call.scope())
     unfinished = [_to_finalize(call, id) for id in workflow.to_finalize()]
-    told = "".join(
-        f"\n{call.style.yellow(escape(said))}\n" for said in (own, changed, apart, *unfinished, *left, *lost) if said
-    )
-    call.answer({}, text + told)
+    notes = (own, changed, apart, *_told_others(call, others), *unfinished, *left, *lost)
+    call.answer({}, text + "".join(f"\n{call.style.yellow(escape(said))}\n" for said in notes if said))
 
 
 def _left(call: Call) -> list[str]:
@@ -146,7 +184,8 @@ def listing(call: Call) -> None:
     def text() -> str:
         width = call.width if call.is_shown else None
         told = [{**row, "detail": one.briefing().shown_status} for row, one in zip(rows, found, strict=False)]
-        shown = render.listing(told, call.style, width, project.wired.world.now())
+        told = _distinct(told)
+        shown = render.listing(told, call.style, width, project.wired.world.now()) if told else _nothing(call)
         left_out = len(found) - len(rows)
         shown += f"… {left_out} more (--limit {len(found)} shows all)\n" if left_out else ""
         return shown + "".join(
@@ -156,6 +195,23 @@ def listing(call: Call) -> None:
 
     more = {name: said for name, said in (("unreadable", lost), ("interrupted", half), ("leftovers", left)) if said}
     call.answer({"workflows": rows, "total": len(found), **more}, text)
+
+
+def _distinct(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with the ULID as name where a newer workflow has the same id."""
+    taken = set[str]()
+    out = []
+    for row in rows:
+        out.append({**row, "workflow_id": row["ulid"]} if row["workflow_id"] in taken else row)
+        taken.add(row["workflow_id"])
+    return out
+
+
+def _nothing(call: Call) -> str:
+    """What is said of an empty list: what was asked for may be a word that nothing has."""
+    asked = {"the status": call.args.status, "the definition": call.args.type, "the session": call.args.session}
+    given = " and ".join(f"{what} {escape(word)}" for what, word in asked.items() if word)
+    return f"no workflow has {given}\n" if given else "no workflows\n"
 
 
 def _found(call: Call, status: str) -> list[Workflow]:
@@ -186,8 +242,17 @@ def log(call: Call) -> None:
     """With `--after`, the entries that follow it, as for reading on; without, the newest ones."""
     from itertools import islice
 
-    if call.args.check:
+    args = call.args
+    if sum(map(bool, (args.check, args.follow, args.timeline))) > 1:
+        said = "holdfast log: only one of --check, --follow and --timeline can be given"
+        raise refusals.misused(said, remedies.usage("log"))
+    if args.check:
         _output(call)
+        return
+    if args.timeline:
+        from holdfast.surfaces.cli import pictures
+
+        pictures.timeline(call)
         return
 
     workflow, limit = call.workflow(), call.args.limit
@@ -198,9 +263,18 @@ def log(call: Call) -> None:
         records = list(deque(history, maxlen=limit))
     else:
         records = list(islice(history, limit))
-    listed = [_record(one) for one in records] if call.args.json else []
-    data = {"workflow_id": workflow.id, "revision": workflow.state.revision, "records": listed}
-    call.answer(data, lambda: render.log(records, call.style, call.width))
+
+    def show(records: list[Record], before: Record | None = None) -> None:
+        listed = [_record(one) for one in records] if call.args.json else []
+        data = {"workflow_id": workflow.id, "revision": workflow.state.revision, "records": listed}
+        call.answer(data, lambda: render.log(records, call.style, call.width, before))
+
+    if call.args.follow:
+        from holdfast.surfaces.cli import following
+
+        following.log(call, show, records)
+        return
+    show(records)
 
 
 def _output(call: Call) -> None:
@@ -237,6 +311,11 @@ def metrics(call: Call) -> None:
 
 
 def diagram(call: Call) -> None:
+    if call.args.svg or call.args.png:
+        from holdfast.surfaces.cli import pictures
+
+        pictures.diagram(call)
+        return
     if call.args.lifecycle:
         from holdfast.core.diagram import lifecycle_diagram
 

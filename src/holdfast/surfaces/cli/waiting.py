@@ -1,4 +1,4 @@
-"""Waiting for a workflow, by looking at it again and again."""
+"""Waiting for what happens to a workflow."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ from holdfast.plain.plainjson import spaced
 from holdfast.plain.terminal import escape
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.watching import Watcher
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.engine.ports import Store
 
 TIMED_OUT = 124
-LOOK = 0.25
-"""Seconds between two looks at the journal."""
 _ENDED = ("finalized", "cancelled")
+OVER = (*_ENDED, "completed")
+"""The statuses of a workflow in which nothing more is to be done."""
 
 
 def wait(call: Call) -> int:
@@ -28,23 +33,26 @@ def wait(call: Call) -> int:
     store, ulid = call.project.wired.store, workflow.ulid
     since = workflow.state.revision if call.args.since is None else call.args.since
     until = time.monotonic() + call.args.timeout if call.args.timeout else None
+    watcher = Watcher(lambda: store, ulid)
+    watcher.look()  # whatever happens from now on is a change
     while True:
-        stamp = store.stamp(ulid)
         brief = workflow.refresh().briefing()
         if happened(workflow, brief, goal, since):
             return _said(call, workflow, brief, since, 0)
-        while store.stamp(ulid) == stamp:
-            if until is not None and time.monotonic() >= until:
-                return _said(call, workflow, brief, since, TIMED_OUT)
-            time.sleep(LOOK)
-        if not store.has(ulid):
-            raise NotFound("no_workflow", f"{workflow.id} is gone", remedy=remedies.listing(), facts={"workflow": ulid})
+        if watcher.wait(until) is None:
+            return _said(call, workflow, brief, since, TIMED_OUT)
+        require_there(store, ulid, workflow.id)
+
+
+def require_there(store: Store, ulid: str, id: str = "") -> None:
+    if not store.has(ulid):
+        raise NotFound("no_workflow", f"{id or ulid} is gone", remedy=remedies.listing(), facts={"workflow": ulid})
 
 
 def happened(workflow: Workflow, brief: Briefing, goal: str, since: int) -> bool:
     """Whether what is waited for shows in the briefing. What came after it was made is for the next look."""
     if brief.status in _ENDED or goal == "done":
-        return brief.status in (*_ENDED, "completed")
+        return brief.status in OVER
     if goal == "change":
         return brief.state.revision > since or (brief.status == "completed" and brief.first is None)
     return not brief.waiting or any(record.actor.kind == "human" for record in _since(workflow, brief, since))

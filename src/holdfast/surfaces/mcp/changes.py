@@ -1,11 +1,7 @@
-"""Changes that others make, reported to subscribers: of another process, the command line, an editor.
-
-The store is asked twice a second. Only active workflows change, and asking opens none of them.
-"""
+"""Changes that others make, reported to subscribers: of another process, the command line, an editor."""
 
 from __future__ import annotations
 
-import time
 from _collections_abc import Iterable
 
 import anyio
@@ -17,15 +13,11 @@ from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, Tool
 
 from holdfast.core.value import Any
 from holdfast.engine.ports import Changes as StoreChanges
-from holdfast.errors import HoldfastError
 from holdfast.surfaces.mcp.offer import Offer
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.mcp.resources import PARTS, uri
+from holdfast.surfaces.watching import Watcher
 
-EVERY = 0.5
-"""Seconds between two looks."""
-SHARE = 0.05
-"""How much of the time looking may take: with very many workflows the looks become rarer."""
 MOST_SESSIONS = 1024
 
 
@@ -38,7 +30,7 @@ class Changes:
         self._bus = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._bus)
         self._looked = anyio.Event()
-        self._cursor = ""
+        self._watcher = Watcher(projects.store)
         self._sessions: dict[int, ServerSession] = {}
         self._subscribed: dict[str, dict[int, ServerSession]] = {}
 
@@ -74,16 +66,11 @@ class Changes:
     async def watch(self) -> None:
         """Looks for changes until the server ends."""
         while True:
-            began = time.monotonic()
-            try:
-                changes = await self._projects.used(lambda project: project.wired.store.changes(self._cursor))
-            except (HoldfastError, OSError):
-                pass  # the store cannot be read now
-            else:
-                self._cursor = changes.cursor
+            changes = await self._projects.worked(self._watcher.look)
+            if changes is not None:
                 await self._tell(changes)
             self._looked.set()
-            await anyio.sleep(max(EVERY, (time.monotonic() - began) / SHARE))
+            await anyio.sleep(self._watcher.pause)
 
     async def announce(self, named: Iterable[str] = ()) -> None:
         """Tells clients that there are more tools, where a workflow or a refusal names some that they do not have."""

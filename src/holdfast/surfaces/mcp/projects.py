@@ -7,6 +7,7 @@ from _collections_abc import Callable
 from anyio import CapacityLimiter, to_thread
 
 from holdfast.core.state import Actor
+from holdfast.engine.ports import Store
 from holdfast.errors import Conflict, NotFound, Refused, UsageError
 from holdfast.machine.place import Place
 from holdfast.machine.settings import Settings
@@ -74,8 +75,12 @@ class Projects:
         actor = own if own.session or not session else own.replace(session=session)
         return self.settings.replace(actor=actor)
 
+    def store(self) -> Store:
+        """A store of its own, for what looks at it all the time."""
+        return bootstrap.wire(self.place, self.settings).store
+
     def require_writable(self) -> None:
-        if refusal := bootstrap.wire(self.place, self.settings).store.read_only:
+        if refusal := self.store().read_only:
             raise refusal
 
     def of_person(self) -> Project:

@@ -203,6 +203,7 @@ def list_workflows(project: Project, given: Mapping[str, Any]) -> dict[str, Any]
             "status": one.briefing().word,
             "current_step": queries.top_number(one.state),
             "progress_percentage": queries.percentage(one.state),
+            "finished_percentage": one.briefing().finished_percent,
         }
         for one in found
     ]

@@ -112,7 +112,8 @@ def _named_otherwise(start: Remedy) -> Remedy:
 
 
 def opened(wired: Wired, state: State) -> tuple[str, ...]:
-    return workspace.settle(wired, None, state)
+    on = (f"on the branch {state.branch}",) if state.loads == DESCRIPTION and state.branch else ()
+    return (*on, *workspace.settle(wired, None, state))
 
 
 def _require_new(wired: Wired, command: cmd.Start, home: str) -> None:

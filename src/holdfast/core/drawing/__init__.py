@@ -1,0 +1,1 @@
+"""Pictures of workflows as SVG: the steps, and what happened when."""
