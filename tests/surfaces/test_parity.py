@@ -53,6 +53,7 @@ WITHOUT = {
     "web": "for a person to see and decide",
     "completion": "for a shell",
     "demo": "for a person to watch",
+    "notify": "tells a person, by their own settings",
 }
 """Commands without a tool, and why."""
 

@@ -22,6 +22,7 @@ NAMES: dict[str, tuple[str, str]] = {
     "status": (READ, "--watch"),
     "next": (READ, ""),
     "wait": (READ, "for:--for=person|change|done! --since=REVISION --timeout=SPAN"),
+    "notify": ("", "--once --test"),
     "show": (READ, ""),
     "list": ("", "--status=S --type=T --session=S --all --limit=N"),
     "log": (READ, "--after=N --limit=N --check=NAME --step=STEP --follow --timeline=FILE"),

@@ -18,7 +18,7 @@ from holdfast.systems.seam import unversioned
 from holdfast.systems.seam.found import give_up_gone, gone, orphaned, refusal_of_adoption
 from holdfast.systems.seam.registry import dialect, system, systems, upkeep, work
 from holdfast.systems.seam.wired import Wired
-from holdfast.upkeep import agents, hooks, installed, losses, surroundings
+from holdfast.upkeep import agents, hooks, installed, losses, notifications, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
 
 __all__ = ["Finding", "Report", "examine", "repair"]
@@ -56,6 +56,7 @@ def examine(project: Project) -> Report:
             *surroundings.slots(wired),
             *surroundings.definitions(wired),
             *surroundings.configured(wired),
+            *notifications.examined(wired),
             *surroundings.secrets(wired, whole),
             surroundings.git(wired),
             *surroundings.excluded(wired, _in_use(whole)),

@@ -8,8 +8,10 @@ from _collections_abc import Callable
 
 from holdfast.core import queries
 from holdfast.plain.terminal import write
+from holdfast.project.project import open_project
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.waiting import OVER, require_there
+from holdfast.surfaces.notifying import Beside
 from holdfast.surfaces.watching import Watcher
 
 TYPE_CHECKING = False
@@ -26,22 +28,24 @@ def status(call: Call, show: Callable[[Call], None], nothing: Callable[[Call], N
     if not many:
         call.pin()  # what is watched stays the same when others begin or end
     watcher = Watcher(lambda: store, *([] if many else [call.about]))
+    beside = Beside(lambda: open_project(call.project.root, settings=call.settings), call.settings)
     draw = _drawn if call.is_shown and os.environ.get("TERM", "dumb") != "dumb" and not call.args.json else _below
     watcher.look()
     first, ended, resized = True, _Reader(call), _Size(call)
     try:
-        while True:
-            over = not store.active() if many else _is_over(call)
-            draw(call, nothing if many and over else show, first=first)
-            if over:
-                return
-            watcher.wait(ended=lambda: ended() or resized())
-            if ended():
-                return
-            first = False
-            call.look_again()
-            if not many:
-                require_there(store, call.about)
+        with beside:
+            while True:
+                over = not store.active() if many else _is_over(call)
+                draw(call, nothing if many and over else show, first=first)
+                if over:
+                    return
+                watcher.wait(ended=lambda: ended() or resized())
+                if ended():
+                    return
+                first = False
+                call.look_again()
+                if not many:
+                    require_there(store, call.about)
     except KeyboardInterrupt:
         write("\n" if call.is_shown else "")
 

@@ -121,6 +121,8 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "start definition": ("the name of its definition", "word"),
     "start values": ("a value of its context", "pair"),
     "start session": ("the session it belongs to", "name:session", ""),
+    "notify once": "send what is news now, and end",
+    "notify test": "send one notification, to see whether it arrives",
     "list type": ("only those of this definition", "text:type:64", ""),
     "list session": ("only those of this session", "text:session:64", ""),
     "list all": "the finished ones too",

@@ -1,7 +1,8 @@
-"""Serving a project to agents: `holdfast mcp`."""
+"""Serving a project: to agents by `holdfast mcp`, and to its person by `holdfast notify`."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
@@ -94,3 +95,27 @@ def _tell_link(call: Call, link: str) -> None:
         return
     with open("/dev/tty", "w", encoding="utf-8", errors="backslashreplace") as terminal:
         terminal.write(said)
+
+
+def notify(call: Call) -> None:
+    """Sends what is news until Ctrl-C; with `--once`, what is news now."""
+    from holdfast.surfaces import notifying
+    from holdfast.surfaces.notifying.delivery import Message
+
+    notices = notifying.wanted(call.settings)
+    if notices is None:
+        raise notifying.not_set_up(call.settings)
+    if call.args.test:
+        notifying.ways(notices)(Message("Holdfast", "notifications arrive", {"version": 1, "text": "a test"}))
+        call.answer({"sent": 1}, call.ok("a notification was sent"))
+        return
+    if call.args.once:
+        sent = notifying.once(call.project, notices)
+        call.answer(
+            {"sent": sent}, call.ok("1 notification was sent" if sent == 1 else f"{sent} notifications were sent")
+        )
+        return
+    call.answer({"watching": call.project.root}, call.ok("notifications are sent from here until Ctrl-C"))
+    sys.stdout.flush()
+    with contextlib.suppress(KeyboardInterrupt):
+        notifying.keep_sending(call.project, notices)

@@ -34,6 +34,7 @@ COMMANDS = {
         ("status", "running", "the state of a workflow and its blockers", "running:status"),
         ("next", "running", "the current step, and what to type", "running:next_step"),
         ("wait", "running", "wait until a person decided, something changed, or all is done", "waiting:wait"),
+        ("notify", "running", "send notifications as your own settings say", "serving:notify"),
         ("show", "running", "the document of a workflow, as its dialect writes it", "running:show"),
         ("list", "running", "the workflows of this project", "running:listing"),
         ("log", "running", "what happened, in order", "running:log"),

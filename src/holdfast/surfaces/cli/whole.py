@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from holdfast.core import moment, queries, remedies
 from holdfast.errors import HoldfastError
-from holdfast.plain.terminal import escape, fold
+from holdfast.plain.terminal import escape, fold, width_of
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
@@ -29,7 +32,9 @@ def _confirm_reset(call: Call, workflow: Workflow, path: str) -> None:
     named = f"{path} and all that waits for it" if path else f"everything in {workflow.id}"
     about = f"Reviews and approvals of {named} are archived, and it starts again.\n"
     if not call.ask(
-        fold(escape(about, lines=True), call.width), f"Reset {path or 'everything'}?", default=call.args.yes
+        fold(escape(about, lines=True), width_of(sys.stdout, os.environ)),
+        f"Reset {path or 'everything'}?",
+        default=call.args.yes,
     ):
         raise HoldfastError("declined", "nothing was reset", remedy=remedies.status())
 

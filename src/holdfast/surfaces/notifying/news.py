@@ -1,0 +1,49 @@
+"""What is news of a workflow: that a person is waited for, that a step is escalated or failed, that all is done."""
+
+from __future__ import annotations
+
+from _collections_abc import Iterator, Sequence
+
+from holdfast.core.briefing import Briefing
+from holdfast.core.value import Value
+
+APPROVERS = "approvers"
+"""The code of the alert that the list of those who may approve changed."""
+_DECIDED = {"escalated": "is escalated", "failed": "has failed"}
+
+
+class News(Value):
+    """One thing that a person may want to know. What has the same `key` is told once."""
+
+    kind: str
+    key: str
+    text: str
+    step: str = ""
+    of_project: bool = False
+    """Whether it is told once for all workflows of the project."""
+
+
+def of(brief: Briefing, kinds: Sequence[str]) -> list[News]:
+    """The news as the workflow is now, of these kinds."""
+    return [one for one in _all(brief) if one.kind in kinds]
+
+
+def _all(brief: Briefing) -> Iterator[News]:
+    state = brief.state
+    if brief.status == "completed":
+        yield News("done", f"done {state.finished_at}", "all steps are done")
+    for path, unmet in brief.waiting if brief.status not in ("cancelled", "finalized", "completed") else ():
+        step = state.plan.step(path) if path in state.plan else None
+        kind = unmet.kind if unmet.kind in _DECIDED else "person"
+        label = step.label if step else path
+        said = label if kind == "person" else f"{label} {_DECIDED[kind]}"
+        attempt = state.step(path).attempt if step else 0
+        yield News(kind, f"{unmet.kind} {path} {attempt}", said, path)
+    for path in brief.begun:
+        if state.step(path).status == "failed" and not any(path == one for one, _ in brief.waiting):
+            yield News(
+                "failed", f"failed {path} {state.step(path).attempt}", f"{state.plan.step(path).label} has failed", path
+            )
+    for alert in brief.alerts:
+        if alert.code == APPROVERS:
+            yield News("approvers", f"approvers {alert.message}", "who may approve changed", of_project=True)
