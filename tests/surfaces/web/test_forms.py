@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import html
+import os
+import time
+from pathlib import Path
 
 import pytest
 
@@ -160,3 +163,23 @@ def test_a_large_workflow_is_a_small_page(site, served):
     older = served.get(f"/w/{workflow.ulid}")
     assert 'rel="next"' in older.text
     assert len(older.text.encode()) < 300 << 10
+
+
+def test_a_page_sends_the_notifications_of_its_person_with_the_address(site, tmp_path):
+    kept = tmp_path / "kept"
+    program = tmp_path / "keep"
+    program.write_text(f"#!/bin/sh\ncat >> {kept}\n")
+    program.chmod(0o755)
+    settings = Path(os.environ["XDG_CONFIG_HOME"], "holdfast", "config.toml")
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(f'[notify]\ndesktop = false\nrun = ["{program}"]\n')
+    site.at("sign-off")
+    with site.serving() as served:
+        id = site.state("release").id
+        notes = site.bench.write("notes.md", "all is well\n")
+        site.bench.open().workflow(id).done("sign-off", {"notes": str(notes)})
+        deadline = time.monotonic() + 60
+        while not kept.exists() or "sign-off" not in kept.read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert f"{served.origin}/w/{site.ulid(id)}" in kept.read_text()

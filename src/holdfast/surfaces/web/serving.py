@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import ExitStack, suppress
 from types import FrameType
 
 import anyio
@@ -14,6 +15,7 @@ from holdfast.errors import HoldfastError
 from holdfast.machine.settings import Settings
 from holdfast.surfaces import listening
 from holdfast.surfaces.mcp.projects import Projects
+from holdfast.surfaces.notifying import Beside
 from holdfast.surfaces.web.app import Page
 from holdfast.surfaces.web.door import Origin
 from holdfast.surfaces.web.linking import Linking
@@ -51,10 +53,14 @@ def listen(projects: Projects, port: int, origin: str, *, read_only: bool) -> Li
 
 
 def serve(listener: Listener) -> None:
-    try:
+    """Answers until it is told to end; a person's page also sends the notifications that they want."""
+    page = listener.page
+    with ExitStack() as beside:
+        beside.enter_context(suppress(KeyboardInterrupt))
+        if listener.linking is not None:
+            opened, settings = page.projects.opened, page.projects.settings
+            beside.enter_context(Beside(opened, settings, address=lambda ulid: f"{page.origin.url}/w/{ulid}"))
         anyio.run(_served, listener)
-    except KeyboardInterrupt:
-        pass  # it was told to end
 
 
 async def _served(listener: Listener) -> None:
