@@ -50,6 +50,16 @@ def test_without_a_cookie_nothing_of_the_project_is_told(site):
         assert served.get("/").code == 401
 
 
+def test_who_logs_out_has_to_come_by_a_new_link(site):
+    with site.serving() as served:
+        served.enter()
+        assert served.get("/").code == 200
+        left = served.post("/logout")
+        assert left.code == 200
+        assert "Max-Age=0" in left.headers["set-cookie"]
+        assert served.get("/").code == 401
+
+
 def test_every_answer_has_the_headers_that_keep_other_pages_out(site):
     with site.serving() as served:
         for path in ("/", "/login", "/style.css", "/page.js"):

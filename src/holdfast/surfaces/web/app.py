@@ -81,6 +81,7 @@ class Page:
             Route("/agents", self._read(self._agents)),
             Route("/events", self._listen),
             Route(LOGIN, self._login, methods=["GET", "POST"]),
+            Route("/logout", self._logout, methods=["POST"]),
             Route("/style.css", assets.style),
             Route("/page.js", assets.script),
             Route("/icon.svg", assets.icon),
@@ -278,6 +279,12 @@ class Page:
         onward = el("meta", http_equiv="refresh", content="0; url=/")
         answer = self._page(200, "You are in", el("p", el("a", "Continue", href="/")), head=onward)
         answer.headers["Set-Cookie"] = self.origin.cookie_header(cookie)
+        return answer
+
+    async def _logout(self, request: Request) -> Response:
+        self.sessions.leave(request.scope[COOKIE])
+        answer = self._page(200, "You are logged out", layout.entrance(LOGIN))
+        answer.headers["Set-Cookie"] = self.origin.cookie_header("")
         return answer
 
     def _refused(self, code: int, said: str) -> Response:

@@ -113,7 +113,9 @@ def _foot(shell: Shell) -> Markup:
     if shell.is_copy:
         return el("footer", el("p", f"{shell.copy_of} A copy is no proof: the journal is."))
     keys = el("p", el("kbd", "?"), " shows the keys of this page.", class_="keys")
-    return el("footer", keys)
+    button = el("button", "Log out", type="submit", class_="quiet")
+    leave = None if shell.read_only else el("form", button, method="post", action="/logout")
+    return el("footer", keys, leave)
 
 
 def badge(status: str, said: str = "") -> Markup:
