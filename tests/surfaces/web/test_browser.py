@@ -148,6 +148,7 @@ def test_everything_is_done_by_keyboard_alone(site, served, page):
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("all workflows")
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("g")
     page.wait_for_url(f"{served.origin}/")
 
@@ -250,4 +251,4 @@ def test_a_signature_is_asked_for_at_a_terminal(site: Site, served, page):
     page.goto(f"{served.origin}/w/{workflow.ulid}/approve/plan")
     expect(page.get_by_role("button", name="Approve")).to_be_disabled()
     expect(page.locator("#barred")).to_contain_text("signature")
-    expect(page.locator("form")).to_contain_text("holdfast approve plan --sign KEY")
+    expect(page.locator("#form-approve")).to_contain_text("holdfast approve plan --sign KEY")

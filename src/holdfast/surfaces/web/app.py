@@ -20,22 +20,15 @@ from holdfast.surfaces.listening import App
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.web import (
     acting,
-    approve_page,
     assets,
-    forms,
-    gathered,
-    journal,
     layout,
-    others,
-    overview,
     passkeys_page,
     workflow_page,
 )
 from holdfast.surfaces.web.door import COOKIE, LOGIN, Door, Origin
 from holdfast.surfaces.web.events import Events
-from holdfast.surfaces.web.forms import NOTHING, Given
-from holdfast.surfaces.web.layout import Shell
-from holdfast.surfaces.web.markup import Child, Markup, el, joined
+from holdfast.surfaces.web.markup import Child, el
+from holdfast.surfaces.web.pages import Pages, one_of
 from holdfast.surfaces.web.sessions import Sessions
 
 _FIELDS = 40
@@ -48,7 +41,7 @@ class Page:
     def __init__(self, projects: Projects, origin: Origin, *, read_only: bool) -> None:
         self.projects = projects
         self.origin = origin
-        self.read_only = read_only
+        self.pages = Pages(origin.url, read_only=read_only)
         self.sessions = Sessions()
         self.events = Events(projects)
         self.ceremony = Ceremony(origin.url)
@@ -67,18 +60,18 @@ class Page:
     def _routes(self) -> list[Route]:
         own = "/w/{ulid}"
         return [
-            Route("/", self._read(self._overview)),
-            Route(own, self._read(self._workflow)),
-            Route(f"{own}/approve/{{step:path}}", self._read(self._approve)),
-            Route(f"{own}/journal", self._read(self._journal)),
+            Route("/", self._read(self.pages.overview)),
+            Route(own, self._read(self.pages.workflow)),
+            Route(f"{own}/approve/{{step:path}}", self._read(self.pages.approve)),
+            Route(f"{own}/journal", self._read(self.pages.journal)),
             Route(f"{own}/timeline.svg", self._drawn),
             Route(f"{own}/steps.svg", self._drawn),
             Route(f"{own}/do/{{action}}", self._act, methods=["POST"]),
             Route(f"{own}/ask", self._ask, methods=["POST"]),
-            Route("/passkeys", self._read(self._passkeys)),
+            Route("/passkeys", self._read(self.pages.passkeys)),
             Route("/passkeys/{action}", self._key, methods=["POST"]),
-            Route("/learnings", self._read(self._learnings)),
-            Route("/agents", self._read(self._agents)),
+            Route("/learnings", self._read(self.pages.learnings)),
+            Route("/agents", self._read(self.pages.agents)),
             Route("/events", self._listen),
             Route(LOGIN, self._login, methods=["GET", "POST"]),
             Route("/logout", self._logout, methods=["POST"]),
@@ -114,68 +107,12 @@ class Page:
 
         return answer
 
-    def _shell(self, project: Project, running: list[gathered.Seen], said: tuple[str, ...] = ()) -> Shell:
-        return Shell(
-            project=_name(project),
-            at=project.wired.world.now(),
-            waiting=len(gathered.asked(running)),
-            read_only=self.read_only,
-            said=said,
-        )
-
-    def _overview(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
-        running = gathered.active(project)
-        shell = self._shell(project, running, said)
-        return layout.whole(shell, "Workflows", overview.body(project, shell, running), here="/")
-
-    def _workflow(self, project: Project, request: Request, said: tuple[str, ...]) -> str:
-        return self._workflow_page(project, request.path_params["ulid"], said)
-
-    def _workflow_page(self, project: Project, ulid: str, said: tuple[str, ...] = (), given: Given = NOTHING) -> str:
-        running = gathered.active(project)
-        shell, one = self._shell(project, running, said), _one(project, ulid, running)
-        shell = shell.replace(answers=one.link) if given.action else shell
-        scope = project.scope(one.workflow.ulid).replace(person=True)
-        actions = Markup("") if self.read_only else forms.actions(one, scope, given)
-        return layout.whole(shell, one.brief.title, workflow_page.body(project, one, shell, actions))
-
-    def _approve(self, project: Project, request: Request, said: tuple[str, ...]) -> str:
-        return self._approve_page(project, request.path_params["ulid"], request.path_params["step"], said)
-
-    def _approve_page(
-        self,
-        project: Project,
-        ulid: str,
-        step: str,
-        said: tuple[str, ...] = (),
-        done: acting.Done = acting.Done(),  # noqa: B008 - a value, which never changes
-    ) -> str:
-        running = gathered.active(project)
-        shell, one = self._shell(project, running, said), _one(project, ulid, running)
-        path = one.workflow.path(step)
-        given, changed = done.given or NOTHING, done.changed
-        shell = shell.replace(answers=f"{one.link}/approve/{path}") if given.action else shell
-        barred = passkeys_page.barred(project, one, path, self.origin.url)
-        body = approve_page.body(project, one, path, shell, given=given, changed=changed, barred=barred)
-        return layout.whole(shell, one.brief.state.plan.step(path).label, body)
-
-    def _journal(self, project: Project, request: Request, said: tuple[str, ...]) -> str:
-        running = gathered.active(project)
-        one = _one(project, request.path_params["ulid"], running)
-        before, only = request.query_params.get("before", ""), request.query_params.get("only", "")
-        number = int(before) if before.isascii() and before.isdigit() and len(before) < 10 else 0
-        piece = journal.newest(one.workflow, number, journal.FAILURES if only == journal.FAILURES else "")
-        shell = self._shell(project, running, said)
-        crumb = el("p", el("a", one.brief.title, href=one.link), class_="crumb")
-        body = joined(crumb, el("h1", "Journal"), journal.part(one, piece, shell))
-        return layout.whole(shell, f"Journal of {one.brief.title}", body)
-
     async def _drawn(self, request: Request) -> Response:
         """A picture as a file. Its rules for dark pages are in it."""
         ulid, name = request.path_params["ulid"], request.url.path.rpartition("/")[2].partition(".")[0]
 
         def drawn(project: Project) -> str:
-            return workflow_page.drawn(_one(project, ulid, []), name).file()
+            return workflow_page.drawn(one_of(project, ulid, []), name).file()
 
         try:
             made = await self.projects.used(drawn)
@@ -183,20 +120,6 @@ class Page:
             return self._wrong(wrong)
         policy = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
         return Response(made, media_type="image/svg+xml", headers=policy)
-
-    def _learnings(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
-        shell = self._shell(project, gathered.active(project), said)
-        return layout.whole(shell, "Learnings", others.learnings(project), here="/learnings")
-
-    def _agents(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
-        running = gathered.active(project)
-        shell = self._shell(project, running, said)
-        return layout.whole(shell, "Agents", others.agents(running, shell), here="/agents")
-
-    def _passkeys(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
-        shell = self._shell(project, gathered.active(project), said)
-        body = passkeys_page.body(project, shell, self.origin.url)
-        return layout.whole(shell, "Passkeys", body, here="/passkeys")
 
     # Changes
 
@@ -210,8 +133,8 @@ class Page:
                 return done, ""
             project.turn.forget()
             if done.page:
-                return done, self._approve_page(project, params["ulid"], done.page, done=done)
-            return done, self._workflow_page(project, params["ulid"], given=done.given)
+                return done, self.pages.approve_page(project, params["ulid"], done.page, done=done)
+            return done, self.pages.workflow_page(project, params["ulid"], given=done.given)
 
         try:
             done, page = await self.projects.used(acted)
@@ -311,15 +234,6 @@ class Page:
     def _page(self, code: int, title: str, *body: Child, head: Child = None) -> Response:
         """A page that says nothing of the project."""
         return HTMLResponse(layout.bare(title, el("h1", title), *body, head=head), code)
-
-
-def _one(project: Project, ulid: str, running: list[gathered.Seen]) -> gathered.Seen:
-    known = next((one for one in running if one.workflow.ulid == ulid), None)
-    return known or gathered.seen(project.workflow(ulid))
-
-
-def _name(project: Project) -> str:
-    return project.root.rstrip("/").rpartition("/")[2] or project.root
 
 
 async def _fields(request: Request) -> acting.Fields:

@@ -26,7 +26,7 @@ def write(call: Call) -> None:
     if named:
         pages = {"index.html": _workflow(project, chosen[0], running, contents=args.files, depth=0)}
     else:
-        shell = _shell(project, running, f"Copied from {_name(project)} at {project.wired.world.now()}.")
+        shell = _shell(project, running, f"Copied from {gathered.name_of(project)} at {project.wired.world.now()}.")
         pages["index.html"] = _page(shell, "Workflows", overview.body(project, shell, running), "/")
         pages["learnings.html"] = _page(shell, "Learnings", others.learnings(project), "/learnings")
         pages["agents.html"] = _page(shell, "Agents", others.agents(running, shell), "/agents")
@@ -58,11 +58,7 @@ def _page(shell: Shell, title: str, body: Markup, here: str) -> str:
 
 def _shell(project: Project, running: list[Seen], said: str) -> Shell:
     waiting = len(gathered.asked(running))
-    return Shell(project=_name(project), at=project.wired.world.now(), waiting=waiting, copy_of=said)
-
-
-def _name(project: Project) -> str:
-    return os.path.basename(project.root) or project.root
+    return Shell(project=gathered.name_of(project), at=project.wired.world.now(), waiting=waiting, copy_of=said)
 
 
 def _require_room(folder: str) -> None:

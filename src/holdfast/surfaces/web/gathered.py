@@ -134,3 +134,8 @@ def who_notices(workflow: Workflow) -> str:
 
 def is_waiting_step(brief: Briefing, path: str) -> bool:
     return brief.shown_of(path) == lifecycle.WAITING
+
+
+def name_of(project: Project) -> str:
+    """What a project is called: its folder."""
+    return project.root.rstrip("/").rpartition("/")[2] or project.root

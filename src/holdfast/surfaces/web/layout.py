@@ -112,7 +112,7 @@ def _said(shell: Shell) -> Markup:
 def _foot(shell: Shell) -> Markup:
     if shell.is_copy:
         return el("footer", el("p", f"{shell.copy_of} A copy is no proof: the journal is."))
-    keys = el("p", el("kbd", "?"), " shows the keys of this page.", class_="keys")
+    keys = el("p", el("kbd", "?"), " shows the keys of this page.")
     button = el("button", "Log out", type="submit", class_="quiet")
     leave = None if shell.read_only else el("form", button, method="post", action="/logout")
     return el("footer", keys, leave)
@@ -226,5 +226,5 @@ def entrance(to: str) -> Markup:
            el("input", type="text", name="code", id="code", required=True, autofocus=True, autocomplete="one-time-code",
               autocapitalize="none", spellcheck="false", maxlength=40)),
         el("div", el("button", "Log in", type="submit", class_="primary"), class_="act"),
-        method="post", action=to, class_="entrance",
+        method="post", action=to,
     )  # fmt: skip

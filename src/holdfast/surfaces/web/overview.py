@@ -73,8 +73,8 @@ def _row(one: Seen, shell: Shell, now: str) -> Markup:
         ),
         badge(brief.shown_status),
         progress(brief.finished_percent, f"{brief.finished_percent} % of the steps are done"),
-        el("span", "" if is_over else f"{brief.number}/{brief.total} {brief.label}", class_="step"),
-        el("span", gathered.cost(state), class_="cost"),
+        el("span", "" if is_over else f"{brief.number}/{brief.total} {brief.label}"),
+        el("span", gathered.cost(state)),
         el("span", last, class_="faint last"),
     )
 

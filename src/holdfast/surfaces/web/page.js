@@ -150,6 +150,7 @@ function move(by) {
 
 const KEYS = { g: ["all workflows", () => location.assign("/")], j: ["next", () => move(1)], k: ["previous", () => move(-1)], "?": ["these keys", help] };
 function help() {
+  if (document.querySelector("dialog")) return;
   const dialog = document.createElement("dialog"), list = document.createElement("ul");
   for (const [key, [what]] of Object.entries(KEYS)) {
     const row = list.appendChild(document.createElement("li")), cap = row.appendChild(document.createElement("kbd"));
@@ -165,7 +166,7 @@ function help() {
 
 document.addEventListener("input", ({ target }) => target.form && written.add(target.form));
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest?.("input, textarea, select, dialog");
+  const typing = event.target.closest?.("input, textarea, select");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
   event.preventDefault();
   KEYS[event.key][1]();
