@@ -53,7 +53,7 @@ def changes(paths: tuple[str, ...], data_dir: str) -> list[str]:
     for path in paths:
         now, before = stamp(path), mine.seen(path)
         if now != before:
-            how = "is gone" if not now else "has changed" if before else "is new"
+            how = f"{'has changed' if before else 'is new'} (it is {now[:8]} now)" if now else "is gone"
             told.append(f"{path}, which says who may approve, {how} since a person looked at it: holdfast passkey list")
     return told
 

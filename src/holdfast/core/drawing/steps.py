@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterator, Sequence
 
-from holdfast.core import lifecycle, queries
+from holdfast.core import lifecycle, policies, queries
 from holdfast.core.definition import Step
 from holdfast.core.diagram import MANY_STEPS
 from holdfast.core.drawing import svg
@@ -219,7 +219,7 @@ def _gates(step: Step) -> tuple[list[str], list[str]]:
     if step.choice:
         people.append("choice")
     elif step.approval:
-        people.append({"relayed": "approval", "human": "approval by a person"}.get(step.approval.by, "signed approval"))
+        people.append(f"approval{policies.SAID[step.approval.by]}")
     return [*(check.name for check in step.checks), *step.outputs], people
 
 
