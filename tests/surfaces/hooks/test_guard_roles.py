@@ -58,6 +58,7 @@ CHANGING = {
     ),
     *("session delete", "session keep", "session drop", "session retry", "session commit", "session cancel"),
     *("workflows new", "trust", "clean", "adopt", "demo", "receipt", "passkey add", "passkey remove"),
+    "notify",
 }
 
 
@@ -233,3 +234,10 @@ def test_the_view_names_the_roles_only_while_the_feature_goes_on(feature):
     assert roles() == [ROLES]
     Bench(feature.root).ok("cancel", "--reason", "enough")
     assert roles() == []
+
+
+@pytest.mark.parametrize(
+    "line", ["holdfast diagram --svg a.svg", "holdfast log --timeline=a.svg", "holdfast diagram --png a.png"]
+)
+def test_a_role_that_may_only_look_draws_no_file(led, line):
+    assert led.bash(line, agent_type=REVIEWER)

@@ -31,6 +31,8 @@ _LOOKING = frozenset(
     )
 )
 """Commands that change nothing: all that is left to a role which may only look."""
+_DRAWING = ("--svg", "--png", "--timeline")
+"""With these, commands that look write a file."""
 _LOOKING_TOOLS = frozenset(
     (
         *("get_workflow_status", "get_next_step", "validate_prerequisites", "list_workflows", "inspect_workflow"),
@@ -173,6 +175,8 @@ def _only_looks(words: list[str]) -> bool:
         return True
     if free[0] == "doctor":
         return "--repair" not in words
+    if any(word.partition("=")[0] in _DRAWING for word in words):
+        return False
     named = " ".join(free[:2])
     return named in _LOOKING or (free[0] in _LOOKING and free[0] not in _SPEAKING_OF_MORE)
 

@@ -66,6 +66,7 @@ _OUT = {
     **dict.fromkeys(("sort", "gcc", "g++", "cc", "c++", "clang", "pandoc", "iconv", "rustc"), ("-o", "--output")),
     "openssl": ("-out",),
     "esbuild": ("--outfile",),
+    "holdfast": ("--svg", "--png", "--timeline", "--out", "--export"),
 }
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 
