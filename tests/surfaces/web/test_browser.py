@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 
 import pytest
 from playwright.sync_api import expect
@@ -65,7 +66,9 @@ def test_the_page_says_whether_an_agent_waits_for_the_decision(site, served, pag
     expect(page.locator("#after")).to_contain_text("tell yours to continue with holdfast next")
     words = forked.command("wait", "--for", "person", "-w", id)
     with subprocess.Popen(words, cwd=site.root, stdout=subprocess.PIPE, text=True) as waiting:
-        while not (site.root / ".holdfast" / "waiting").exists() or not is_awaited(site.place, site.ulid(id)):
+        deadline = time.monotonic() + 60
+        while not is_awaited(site.place, site.ulid(id)):
+            assert time.monotonic() < deadline
             page.wait_for_timeout(50)
         page.reload()
         expect(page.locator("#after")).to_contain_text("An agent waits for your decision")

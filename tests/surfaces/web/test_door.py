@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
+import sys
 
 import pytest
+
+from tests import forked
+from tests.workbench import conversation
 
 
 def test_a_link_lets_one_browser_in_once(site):
@@ -125,6 +130,7 @@ def test_an_agent_may_only_look(site):
 
 def test_a_new_link_goes_to_a_person_at_a_terminal_only(site):
     with site.serving() as served:
+        assert served.get("/login").code == 200  # it is up
         mine = site.bench.person("web", "--link", "--port", str(served.port))
         assert mine.code == 0
         link = mine.out.split()[0]
@@ -141,6 +147,24 @@ def test_a_new_link_goes_to_a_person_at_a_terminal_only(site):
     assert not record.exists()
     gone = site.bench.person("web", "--link", "--port", str(served.port))
     assert "no page of this project is served on port" in gone.out
+
+
+_ASKS = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(4096).decode())"
+
+
+def test_a_program_that_an_agents_host_runs_gets_no_link_even_at_a_terminal(site):
+    with site.serving() as served:
+        assert served.get("/login").code == 200  # it is up
+        where = json.loads((site.root / ".holdfast" / "web" / f"{served.port}.json").read_text())["socket"]
+        for env, said in (({"CLAUDECODE": "1"}, "an agent's host runs it"), ({}, "login?code=")):
+            primary, secondary = forked.terminal()
+            program = [sys.executable, "-c", _ASKS, where]
+            ends, own = (secondary, secondary, secondary), {**os.environ, **env}
+            asking = forked.Process([], ends, env=own, cwd=site.root, session=True, program=program)
+            os.close(secondary)
+            assert said in conversation(primary, None)
+            asking.wait()
+            os.close(primary)
 
 
 def test_a_port_that_is_taken_is_an_error_also_on_the_other_address(site):
