@@ -310,8 +310,7 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         found.append(Unmet("unchanged", path, because, (done[0].replace(text=remedies.FIX),)))
     found += blank(step, progress, facts, done if progress.status == lifecycle.ACTIVE else ())
     if hand_in and hand_in.loose:
-        commit = remedies.named("commit", {"task": path, "message": remedies.TEXT})
-        found.append(Unmet("commit", path, f"{_listed(hand_in.loose)}: in no commit yet", (commit,)))
+        found.append(uncommitted(path, hand_in.loose))
     for name, file, why in hand_in.lacking if hand_in else ():
         own = Unmet("output", name, f"{file} {why}", (done[0].replace(text="write it, then"),))
         found.append(deleted(hand_in, file) if hand_in and file in hand_in.deleted else own)
@@ -326,6 +325,16 @@ def deleted(hand_in: HandIn, file: str) -> Unmet:
     """A file that was handed in and is gone: git brings it back."""
     restore = shell("git", "restore", f"--source={hand_in.deleted[file]}", "--", file)
     return Unmet("output", file, f"{file} was deleted", (restore,))
+
+
+def uncommitted(path: str, files: Sequence[str], *, finished: bool = False) -> Unmet:
+    """Code that no commit has: nobody else gets it. `commit` is about work that is under way, so git commits the rest."""
+    said = f"{_listed(files)}: in no commit yet"
+    if not finished:
+        return Unmet("commit", path, said, (remedies.named("commit", {"task": path, "message": remedies.TEXT}),))
+    add = shell("git", "add", "--", *files)
+    commit = shell("git", "commit", "-m", remedies.TEXT, "--", *files, text="then")
+    return Unmet("commit", path, f"{said}, so the tests did not run on what others get", (add, commit))
 
 
 def blank(step: Step, progress: Progress, facts: Facts, then: tuple[Remedy, ...] = ()) -> list[Unmet]:

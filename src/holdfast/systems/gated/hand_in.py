@@ -9,7 +9,7 @@ import os
 from _collections_abc import Container, Iterator, Mapping
 
 from holdfast import git
-from holdfast.core import gates, lifecycle
+from holdfast.core import gates, lifecycle, moment
 from holdfast.core.facts import HandIn
 from holdfast.core.state import Artifact, State
 from holdfast.documents.lens.fields import object_in
@@ -44,7 +44,8 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
     found = {name: path for name, path in named.items() if os.path.isfile(os.path.join(base, path))}
     found |= {_name(path): path for path in _files(base, f"{words.home(state)}/{phase}") if path not in named.values()}
     parts = {name: (path, *_hashed(wired, os.path.join(base, path))) for name, path in found.items()}
-    told, since, loose, has_code, files = b"", "", tuple[str, ...](), True, tuple[str, ...]()
+    told, since, has_code = b"", "", True
+    loose, hidden, files = tuple[str, ...](), tuple[str, ...](), tuple[str, ...]()
     if state.plan.step(phase).code:
         rows = changes(wired, state, phase)
         has_code = bool(rows and (isinstance(rows, Artifact) or any(not _is_rule(wired, state, p) for p in rows[1])))
@@ -56,8 +57,9 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
                 content = _joined(sections)
                 parts[CODE] = (f"{_SINCE}{since[:12]}" if since else "all files", digest(content), len(content))
                 told, files = content if len(content) <= LARGEST else b"", tuple(sorted(sections))
-        if state.step(phase).status != lifecycle.DONE:
-            loose = tuple(workspace.loose(wired, state, phase))
+        is_done = state.step(phase).status == lifecycle.DONE
+        loose = unproven(wired, state, phase) if is_done else tuple(workspace.loose(wired, state, phase))
+        hidden = () if _is_succeeded(state, phase) else _hidden(wired, state)
     lacking, copied = [], []
     for name, path in required.items():
         wrong, content = _wrong(wired, base, path)
@@ -70,7 +72,18 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
     deleted = _deleted(wired, state, phase, base, parts)
     own_rules = tuple(rules(wired, state)) if state.step(phase).status in gates.REVIEWED else ()
     return HandIn(
-        parts, told_by, tuple(lacking), deleted, tuple(copied), told, files, since, loose, own_rules, not has_code
+        parts,
+        told_by,
+        tuple(lacking),
+        deleted,
+        tuple(copied),
+        told,
+        files,
+        since,
+        loose=loose,
+        hidden=hidden,
+        rules=own_rules,
+        without_code=not has_code,
     )
 
 
@@ -127,6 +140,33 @@ def committed(
     found = own.committed(repository, since, commit, wired.world.aside(state))
     found = {**_new(state, found), **_rules(wired, repository, state, since, commit)}
     return own.committed_lines(repository, since, commit, found)
+
+
+def unproven(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
+    """Of finished code: what only is in the working tree, unless the checks ran on what is committed, without it.
+
+    The end writes and commits the docs itself.
+    """
+    from holdfast.git import content
+
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None or _is_succeeded(state, phase):
+        return ()
+    aside = (*wired.world.aside(state), *wired.world.published(state))
+    loose = workspace.loose(wired, state, phase, aside)
+    trees = {one.tree for one in state.step(phase).evidence.values()}
+    if not loose or (state.finished_at and trees == {content.committed_tree(repository, aside)}):
+        return ()
+    return tuple(loose)
+
+
+def _hidden(wired: Wired, state: State) -> tuple[str, ...]:
+    """What the tests may use and no other clone has: it is no change, as git is told here not to look at it."""
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None:
+        return ()
+    found = own.hidden(repository, wired.world.aside(state), moment.to_epoch(state.created_at))
+    return tuple(path for path in found if not _is_leftover(os.path.basename(path)))
 
 
 def rules(wired: Wired, state: State) -> list[str]:
