@@ -328,7 +328,7 @@ def deleted(hand_in: HandIn, file: str) -> Unmet:
 
 
 def uncommitted(path: str, files: Sequence[str], *, finished: bool = False) -> Unmet:
-    """Code that no commit has: nobody else gets it. `commit` is about work that is under way, so git commits the rest."""
+    """Code that no commit has, so that nobody else gets it. `commit` is for work that is under way only."""
     said = f"{_listed(files)}: in no commit yet"
     if not finished:
         return Unmet("commit", path, said, (remedies.named("commit", {"task": path, "message": remedies.TEXT}),))
