@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,6 @@ from holdfast.machine import signing
 from holdfast.machine.place import find
 from holdfast.surfaces import tools
 from holdfast.systems.gated import templates
-from holdfast.systems.gated.hand_in import is_more
 from holdfast.systems.seam import team_files
 from tests.acceptance.feature import BRANCH, HOME, SLUG, TITLE, House
 from tests.phases import CODE, DOCS, FIRST, OUTPUTS, PHASES, SECOND, TESTING, paths, write_outputs
@@ -502,18 +500,3 @@ def test_a_journal_that_brings_a_command_is_taken_over_once_a_person_trusts_it(h
     other.write(".holdfast/config.toml", '[commands]\ntest = "git --version"\n')
     assert other.person("trust", ".holdfast/config.toml", "--yes").code == 0
     assert other.agent("status", "--json").json["workflow_id"] == SLUG
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", False),
-        ("# Head\n\n- \n", False),
-        ("# Head\n\n<!-- words -->\n", False),
-        ("# Head\n\n<!-- never closed\nwords\n", False),
-        ("Fill this\n in\n", False),
-        ("Fill this in\nand that\n", True),
-    ],
-)
-def test_headings_comments_and_the_template_itself_say_nothing(text: str, expected: Any):
-    assert is_more(text, "# Head\n\nFill this in\n") is expected

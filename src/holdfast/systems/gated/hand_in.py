@@ -21,13 +21,14 @@ from holdfast.git.command import git as run
 from holdfast.git.content import Changed
 from holdfast.machine.place import HOME, SHARED, read_regular
 from holdfast.plain.digest import digest
-from holdfast.systems.gated import central, templates, words, workspace
+from holdfast.systems.gated import central, templates, wording, words, workspace
 from holdfast.systems.seam import team_files
 from holdfast.systems.seam.wired import Wired
 
 CODE = "code"
 """The name of the part that is what the branch changes."""
 LARGEST = 4 << 20
+_BLANK = "write what readers need, or why there is nothing to say"
 _SINCE = "changes since "
 _REVIEWS = "reviews"
 _LEFTOVERS = (".DS_Store", "Thumbs.db")
@@ -292,9 +293,11 @@ def _wrong(wired: Wired, base: str, path: str) -> tuple[str, bytes]:
     except UnicodeDecodeError:
         return "is no text in UTF-8", b""
     name = os.path.basename(path).removesuffix(".md")
-    says = is_more(text, "")
-    if not says or not all(is_more(text, one) for one in _templates(wired, name)):
-        return ("says nothing beyond its template" if says else "has no content yet"), b""
+    if not wording.is_more(text, ""):
+        only = wording.placeholder(text)
+        return (f"only says {only[:40]!r}: {_BLANK}" if only else "has no content yet"), b""
+    if not all(wording.is_more(text, one) for one in _templates(wired, name)):
+        return "says nothing beyond its template", b""
     return "", content
 
 
@@ -306,19 +309,3 @@ def _templates(wired: Wired, name: str) -> list[str]:
         return [shipped, templates.template(name, wired.place.root)]
     except HoldfastError:
         return [shipped]  # what is wrong with a file of the project is told to who asks for the template
-
-
-def is_more(text: str, template: str) -> bool:
-    """Whether a document says something that its template does not: headings and comments say nothing."""
-    known = _sayings(template)
-    whole = " ".join(known)
-    return any(line not in known and line not in whole for line in _sayings(text))
-
-
-def _sayings(text: str) -> list[str]:
-    """The lines that say something, with white space made the same."""
-    import re
-
-    plain = re.sub(r"<!--.*?(-->|\Z)", " ", text, flags=re.DOTALL)
-    lines = (" ".join(line.split()) for line in plain.splitlines())
-    return [line for line in lines if not line.startswith("#") and any(char.isalnum() for char in line)]
