@@ -500,3 +500,10 @@ def test_a_journal_that_brings_a_command_is_taken_over_once_a_person_trusts_it(h
     other.write(".holdfast/config.toml", '[commands]\ntest = "git --version"\n')
     assert other.person("trust", ".holdfast/config.toml", "--yes").code == 0
     assert other.agent("status", "--json").json["workflow_id"] == SLUG
+
+
+def test_the_ways_on_from_a_review_that_changed_are_told_as_alternatives(house):
+    house.up_to(DOCS)
+    house.write(f"{HOME}/{DOCS}/reviews/review-1.md", "## Decision: NEEDS_REVISION\n\nMore.\n")
+    answer = house.person("approve", DOCS, "--yes")
+    assert "review-1.md · or to have the work done again: " in " ".join(answer.out.split()), answer

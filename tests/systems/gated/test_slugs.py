@@ -222,3 +222,19 @@ def test_of_several_features_the_refusal_names_each_as_it_is_typed(two):
     message, typed = ways(two, "feature", "continue")
     assert message == f"several workflows are active: {OTHERS}, {SLUG}"
     assert sorted(typed) == [f"holdfast feature continue {OTHERS}", f"holdfast feature continue {SLUG}"]
+
+
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("status", "'status' is a reserved word, which cannot be the slug of a feature"),
+        ("01-Requirements", "'01-requirements' is a reserved word, which cannot be the slug of a feature"),
+        ("??? !!!", "no slug can be made of this title"),
+        ("all", "the title has 3 characters (one line, 5 to 500 characters)"),
+        ("a key\x07", "the title has characters that cannot be printed (one line, 5 to 500 characters)"),
+    ],
+)
+def test_a_title_that_gives_no_slug_is_told_why(tmp_path, title, said):
+    house = House(tmp_path / "house")
+    assert house.agent("start", "feature", title, "--json").error["message"].startswith(said)
+    assert "reserved" in house.agent("start", "feature", TITLE, "--set", "slug=list", "--json").error["message"]

@@ -6,7 +6,7 @@ Reviews and approvals are of all of it. What the base branch brings is not the f
 from __future__ import annotations
 
 import os
-from _collections_abc import Container, Iterator, Mapping
+from _collections_abc import Container, Iterator, Mapping, Sequence
 
 from holdfast import git
 from holdfast.core import gates, lifecycle, moment
@@ -154,11 +154,19 @@ def unproven(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
     if repository is None or _is_succeeded(state, phase):
         return ()
     aside = (*wired.world.aside(state), *wired.world.published(state))
-    loose = workspace.loose(wired, state, phase, aside)
+    targets = wired.world.published(state)
+    loose = [path for path in workspace.loose(wired, state, phase, aside) if not _is_half_written(path, targets)]
     trees = {one.tree for one in state.step(phase).evidence.values()}
     if not loose or (state.finished_at and trees == {content.committed_tree(repository, aside)}):
         return ()
     return tuple(loose)
+
+
+def _is_half_written(path: str, targets: Sequence[str]) -> bool:
+    """Whether an end that died was writing this beside one of the docs that it publishes."""
+    folder, name = os.path.split(path)
+    beside = any(folder in (target, os.path.dirname(target)) for target in targets)
+    return beside and name.startswith(".") and name.endswith(".tmp")
 
 
 def _hidden(wired: Wired, state: State) -> tuple[str, ...]:

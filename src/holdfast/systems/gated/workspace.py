@@ -89,7 +89,7 @@ def require_review(wired: Wired, state: State) -> None:
         if decision != step.verdicts[-1].verdict:
             said = f"{path} is not as it was read, when it said {step.verdicts[-1].verdict}: {decision}"
             restore = shell("git", "restore", "--source=HEAD", "--", path, text="to take that back")
-            ways = (restore, remedies.reject(phase, workflow=state.ulid, text="or to have the work done again"))
+            ways = (restore, remedies.reject(phase, workflow=state.ulid, text="to have the work done again"))
             raise Refused("review_changed", said, remedy=ways, facts={"path": path, "step": phase})
 
 
