@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Iterator
 
 _PLACEHOLDERS = (
-    r"(?i)\W*(?:todo|tbd|tba|tbc|fixme|wip|xxx+|placeholder|coming soon|to do|work in progress|lorem ipsum[\w\s,.]*"
+    r"(?i)\W*(?:todo|tbd|tba|tbc|fixme|wip|xxx+|placeholder|coming soo[n]|to do|work in progress|lorem ipsum[\w\s,.]*"
     r"|(?:still )?to be (?:done|written|defined|added|filled in)"
     r"|none|nothing|n/?a|not applicable|no (?:changes?|content|documentation)|empty)(?:\([^()]*\))?\W*"
 )
