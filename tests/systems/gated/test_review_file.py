@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.systems.gated import review_file
-from holdfast.systems.gated.review_file import Finding
+from holdfast.systems.gated.review_findings import Finding
 
 PATH = "workflow/user-login/01-requirements/reviews/review-2.md"
 REVISE = """\
