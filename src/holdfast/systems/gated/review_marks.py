@@ -171,12 +171,15 @@ def _in_prose(block: Block, bracketed: Sequence[_Mark]) -> Iterator[_Mark]:
 def _behind(block: Block) -> Iterator[tuple[re.Match[str], bool]]:
     """The severities that are not in front of a line, each with whether it can be a line's only word."""
     text = block.text
-    for mark in re.finditer(_CHUNK, text):
-        if "|" in _line(text, mark.start("severity")):
-            yield mark, True
-    for mark in re.finditer(_SIGNED, text):
-        if sum(_line(text, mark.start()).count(sign) for sign in "🔴🟠🟡🟢") == 1:  # more of them are a legend
-            yield mark, False
+    at = 0
+    for line in text.split("\n"):
+        end = at + len(line)
+        for chunk in re.compile(_CHUNK).finditer(text, at, end) if "|" in line else ():
+            yield chunk, True
+        if sum(line.count(sign) for sign in "🔴🟠🟡🟢") == 1:  # more of them are a legend
+            for signed in re.compile(_SIGNED).finditer(text, at, end):
+                yield signed, False
+        at = end + 1
     if _is_heading(block):
         headed = re.search(_HEADED, text)
         if headed and not re.search(_GRADED, text[: headed.start()]):
