@@ -291,3 +291,25 @@ def test_no_feature_is_completed_on_code_that_was_not_tested(tmp_path):
     house.ok("check", "test", "--step", "04-testing")
     house.approve(DOCS)
     assert house.state()["status"] == "completed"
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_on_the_branch_that_it_ended_on_it_says_that_a_merge_is_due(house, tmp_path, how):
+    house.ok("feature", "finalize")
+    said = f"{SLUG} is finalized, and {BRANCH} is still to be merged into main"
+    for words in (("next",), ("status",)):
+        answer = house.agent(*words)
+        assert said in " ".join((answer.out + answer.err).split()), (words, answer)
+    merged_by_another(house, tmp_path / "other", *how)
+    house.git("fetch", "-q")
+    for words in (("next",), ("status",)):
+        answer = house.agent(*words)
+        assert "to be merged" not in answer.out + answer.err, (words, answer)
+
+
+def test_what_is_not_completed_is_told_which_phase_is_due(house):
+    assert house.person("feature", "reset", SLUG, PHASES[1], "--yes").code == 0
+    error = house.refused("feature", "finalize")
+    assert error["code"] == "not_completed"
+    assert error["message"].endswith(f": {PHASES[1]} is not done")
+    assert [one["command"] for one in error["remedies"]] == ["holdfast next"]

@@ -6,10 +6,10 @@ Reviews and approvals are of all of it. What the base branch brings is not the f
 from __future__ import annotations
 
 import os
-from _collections_abc import Container, Iterator, Mapping
+from _collections_abc import Container, Iterator, Mapping, Sequence
 
 from holdfast import git
-from holdfast.core import gates, lifecycle
+from holdfast.core import gates, lifecycle, moment
 from holdfast.core.facts import HandIn
 from holdfast.core.state import Artifact, State
 from holdfast.documents.lens.fields import object_in
@@ -21,13 +21,14 @@ from holdfast.git.command import git as run
 from holdfast.git.content import Changed
 from holdfast.machine.place import HOME, SHARED, read_regular
 from holdfast.plain.digest import digest
-from holdfast.systems.gated import central, templates, words, workspace
+from holdfast.systems.gated import central, templates, wording, words, workspace
 from holdfast.systems.seam import team_files
 from holdfast.systems.seam.wired import Wired
 
 CODE = "code"
 """The name of the part that is what the branch changes."""
 LARGEST = 4 << 20
+_BLANK = "write what readers need, or why there is nothing to say"
 _SINCE = "changes since "
 _REVIEWS = "reviews"
 _LEFTOVERS = (".DS_Store", "Thumbs.db")
@@ -44,7 +45,8 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
     found = {name: path for name, path in named.items() if os.path.isfile(os.path.join(base, path))}
     found |= {_name(path): path for path in _files(base, f"{words.home(state)}/{phase}") if path not in named.values()}
     parts = {name: (path, *_hashed(wired, os.path.join(base, path))) for name, path in found.items()}
-    told, since, loose, has_code, files = b"", "", tuple[str, ...](), True, tuple[str, ...]()
+    told, since, has_code = b"", "", True
+    loose, hidden, files = tuple[str, ...](), tuple[str, ...](), tuple[str, ...]()
     if state.plan.step(phase).code:
         rows = changes(wired, state, phase)
         has_code = bool(rows and (isinstance(rows, Artifact) or any(not _is_rule(wired, state, p) for p in rows[1])))
@@ -56,8 +58,9 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
                 content = _joined(sections)
                 parts[CODE] = (f"{_SINCE}{since[:12]}" if since else "all files", digest(content), len(content))
                 told, files = content if len(content) <= LARGEST else b"", tuple(sorted(sections))
-        if state.step(phase).status != lifecycle.DONE:
-            loose = tuple(workspace.loose(wired, state, phase))
+        is_done = state.step(phase).status == lifecycle.DONE
+        loose = unproven(wired, state, phase) if is_done else tuple(workspace.loose(wired, state, phase))
+        hidden = () if _is_succeeded(state, phase) else _hidden(wired, state)
     lacking, copied = [], []
     for name, path in required.items():
         wrong, content = _wrong(wired, base, path)
@@ -70,7 +73,18 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
     deleted = _deleted(wired, state, phase, base, parts)
     own_rules = tuple(rules(wired, state)) if state.step(phase).status in gates.REVIEWED else ()
     return HandIn(
-        parts, told_by, tuple(lacking), deleted, tuple(copied), told, files, since, loose, own_rules, not has_code
+        parts,
+        told_by,
+        tuple(lacking),
+        deleted,
+        tuple(copied),
+        told,
+        files,
+        since,
+        loose=loose,
+        hidden=hidden,
+        rules=own_rules,
+        without_code=not has_code,
     )
 
 
@@ -127,6 +141,41 @@ def committed(
     found = own.committed(repository, since, commit, wired.world.aside(state))
     found = {**_new(state, found), **_rules(wired, repository, state, since, commit)}
     return own.committed_lines(repository, since, commit, found)
+
+
+def unproven(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
+    """Of finished code: what only is in the working tree, unless the checks ran on what is committed, without it.
+
+    The end writes and commits the docs itself.
+    """
+    from holdfast.git import content
+
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None or _is_succeeded(state, phase):
+        return ()
+    aside = (*wired.world.aside(state), *wired.world.published(state))
+    targets = wired.world.published(state)
+    loose = [path for path in workspace.loose(wired, state, phase, aside) if not _is_half_written(path, targets)]
+    trees = {one.tree for one in state.step(phase).evidence.values()}
+    if not loose or (state.finished_at and trees == {content.committed_tree(repository, aside)}):
+        return ()
+    return tuple(loose)
+
+
+def _is_half_written(path: str, targets: Sequence[str]) -> bool:
+    """Whether an end that died was writing this beside one of the docs that it publishes."""
+    folder, name = os.path.split(path)
+    beside = any(folder in (target, os.path.dirname(target)) for target in targets)
+    return beside and name.startswith(".") and name.endswith(".tmp")
+
+
+def _hidden(wired: Wired, state: State) -> tuple[str, ...]:
+    """What the tests may use and no other clone has: it is no change, as git is told here not to look at it."""
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None:
+        return ()
+    found = own.hidden(repository, wired.world.aside(state), moment.to_epoch(state.created_at))
+    return tuple(path for path in found if not _is_leftover(os.path.basename(path)))
 
 
 def rules(wired: Wired, state: State) -> list[str]:
@@ -252,9 +301,11 @@ def _wrong(wired: Wired, base: str, path: str) -> tuple[str, bytes]:
     except UnicodeDecodeError:
         return "is no text in UTF-8", b""
     name = os.path.basename(path).removesuffix(".md")
-    says = is_more(text, "")
-    if not says or not all(is_more(text, one) for one in _templates(wired, name)):
-        return ("says nothing beyond its template" if says else "has no content yet"), b""
+    if not wording.is_more(text, ""):
+        only = wording.placeholder(text)
+        return (f"only says {only[:40]!r}: {_BLANK}" if only else "has no content yet"), b""
+    if not all(wording.is_more(text, one) for one in _templates(wired, name)):
+        return "says nothing beyond its template", b""
     return "", content
 
 
@@ -266,19 +317,3 @@ def _templates(wired: Wired, name: str) -> list[str]:
         return [shipped, templates.template(name, wired.place.root)]
     except HoldfastError:
         return [shipped]  # what is wrong with a file of the project is told to who asks for the template
-
-
-def is_more(text: str, template: str) -> bool:
-    """Whether a document says something that its template does not: headings and comments say nothing."""
-    known = _sayings(template)
-    whole = " ".join(known)
-    return any(line not in known and line not in whole for line in _sayings(text))
-
-
-def _sayings(text: str) -> list[str]:
-    """The lines that say something, with white space made the same."""
-    import re
-
-    plain = re.sub(r"<!--.*?(-->|\Z)", " ", text, flags=re.DOTALL)
-    lines = (" ".join(line.split()) for line in plain.splitlines())
-    return [line for line in lines if not line.startswith("#") and any(char.isalnum() for char in line)]

@@ -72,6 +72,11 @@ def is_slug(text: object) -> bool:
     return ends and _SLUG.issuperset(text) and "--" not in text
 
 
+def entry(slug: str) -> str:
+    """The line by which a feature is known in the list of features."""
+    return f"- Slug: `{slug}`"
+
+
 def home(state: State) -> str:
     """The folder of a feature, from the top of the worktree."""
     return f"{HOME}/{state.id}"

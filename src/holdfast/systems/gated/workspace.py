@@ -33,12 +33,12 @@ from holdfast.systems.seam.wired import Wired
 _GITLINK = b"160000"
 
 
-def loose(wired: Wired, state: State, phase: str) -> list[str]:
-    """The code of a phase that is in no commit yet, so that nobody else sees it."""
+def loose(wired: Wired, state: State, phase: str, aside: tuple[str, ...] = ()) -> list[str]:
+    """The code of a phase that is in no commit yet, so that nobody else sees it; `aside` are paths that are no code."""
     repository = git.find(wired.place.base(state.worktree))
     if repository is None or not state.plan.step(phase).code:
         return []
-    changed = wired.world.changed(repository, git.head(repository), wired.world.aside(state))
+    changed = wired.world.changed(repository, git.head(repository), aside or wired.world.aside(state))
     return [path for path, one in changed.items() if state.dirt.get(path) != one.blob]
 
 
@@ -89,7 +89,7 @@ def require_review(wired: Wired, state: State) -> None:
         if decision != step.verdicts[-1].verdict:
             said = f"{path} is not as it was read, when it said {step.verdicts[-1].verdict}: {decision}"
             restore = shell("git", "restore", "--source=HEAD", "--", path, text="to take that back")
-            ways = (restore, remedies.reject(phase, workflow=state.ulid, text="or to have the work done again"))
+            ways = (restore, remedies.reject(phase, workflow=state.ulid, text="to have the work done again"))
             raise Refused("review_changed", said, remedy=ways, facts={"path": path, "step": phase})
 
 

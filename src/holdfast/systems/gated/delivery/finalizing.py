@@ -10,7 +10,7 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import queries, remedies
+from holdfast.core import gates, queries, refusals, remedies
 from holdfast.core.remedy import advice, shell
 from holdfast.core.state import State
 from holdfast.core.value import Any
@@ -55,6 +55,7 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     told = clones.require_current(wired, state)
     if not state.finalized:
         require_heard(wired, workflow)
+    _require_committed(wired, state)
     _require_same_code(wired, repository, state)
     published: tuple[str, ...] = ()
     if state.context.get(queries.WORKSPACE) != words.PUBLISHED:
@@ -70,6 +71,13 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     ended = f"{workflow.id} is finalized" + ("" if kept else f", and {words.home(state)} is deleted")
     pushed = handing_over.pushed(wired, workflow.state)
     return (*said, ended, *pushed, *pull_request.describe(wired, workflow.state))
+
+
+def _require_committed(wired: Wired, state: State) -> None:
+    """Refuses to continue with an end that died, where the tests passed only with what is in no commit."""
+    for phase in state.plan.children("") if state.finalized else ():
+        if state.plan.step(phase).code and (files := hand_in.unproven(wired, state, phase)):
+            raise refusals.gate_unmet(phase, [gates.uncommitted(phase, files, finished=True)])
 
 
 def _require_same_code(wired: Wired, repository: git.Repository, state: State) -> None:
