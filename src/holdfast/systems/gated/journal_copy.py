@@ -11,12 +11,13 @@ from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.remedy import Remedy, one_of, quoted, shell
 from holdfast.core.state import State
 from holdfast.documents.reconcile import GIT
-from holdfast.engine.ports import AHEAD, FORKED, LARGEST_COPY, UNKNOWN, Entry, Standing
+from holdfast.engine.ports import AHEAD, BEHIND, FORKED, LARGEST_COPY, UNKNOWN, Copy, Entry, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, Refused
 from holdfast.files.replace import durable_write
 from holdfast.git.changes import is_branch_name, unmerged
 from holdfast.machine.configuration import CONFIG
 from holdfast.machine.place import read_regular
+from holdfast.plain.digest import digest
 from holdfast.systems.gated import words
 from holdfast.systems.seam.wired import Wired
 
@@ -91,15 +92,40 @@ def take(wired: Wired, slug: str, worktree: str, *, only_look: bool = False) -> 
     try:
         standing = compared(wired, slug, worktree, data)
         if standing.kind in (UNKNOWN, AHEAD) and not only_look:
-            require_sound(wired, slug, worktree, wired.store.examine_copy(data, name(slug)).state)
-            wired.reconciler.settle(wired.engine.show(wired.store.fast_forward(data, name(slug))))
+            wired.reconciler.settle(wired.engine.show(taken(wired, slug, worktree, data)))
     except (Broken, Conflict) as refusal:
         if refusal.code == "lines_missing":
             refusal.remedies = (remedies.doctor(),)
         elif isinstance(refusal, Broken):
-            refusal.remedies = (shell("git", "restore", name(slug)), remedies.recover(slug))
+            back = () if is_committed(wired, slug, worktree) else (shell("git", "restore", name(slug)),)
+            refusal.remedies = (*back, remedies.recover(slug))
         return refusal
     return forked(slug, standing) if standing.kind == FORKED else None
+
+
+def is_committed(wired: Wired, slug: str, worktree: str) -> bool:
+    """Whether HEAD has the copy as it is in the working tree."""
+    return _committed(wired, slug, worktree) == read(wired, slug, worktree)
+
+
+def taken(wired: Wired, slug: str, worktree: str, data: bytes) -> State:
+    """The state after a copy that continues what is here, or that a person decided for in another clone."""
+    copy = wired.store.examine_copy(data, name(slug))
+    require_sound(wired, slug, worktree, copy.state)
+    if wired.store.compare(data, name(slug)).kind != FORKED:
+        return wired.store.fast_forward(data, name(slug))
+    state, kept = superseded(wired, slug, copy)
+    said = f"a person decided in another clone that the journal of {slug} that came with git holds"
+    said += f"; the one that was here is kept in {kept}"
+    wired.changes.append(said)
+    return state
+
+
+def superseded(wired: Wired, slug: str, copy: Copy) -> tuple[State, str]:
+    """A copy takes the place of the journal here, which is kept: the state, and where."""
+    kept = f"here-{digest(wired.store.export(copy.ulid))[:12]}"
+    state = wired.store.supersede(copy.data, kept, name(slug))
+    return state, f".holdfast/archive/{copy.ulid}-{kept}.jsonl"
 
 
 def take_over(wired: Wired) -> list[str]:
@@ -145,10 +171,27 @@ def is_finalized(repository: git.Repository, base: str, slug: str, at: str = "HE
 def compared(wired: Wired, slug: str, worktree: str, data: bytes) -> Standing:
     """How a copy stands to what is here. A feature has one journal: another one differs from it in its first line."""
     found = wired.store.compare(data, name(slug))
+    if found.kind == FORKED:
+        return found.replace(kind=_decided(wired, slug, found.ulid, data))
     ours = next((entry.ulid for entry in live(wired, slug) if entry.worktree == worktree), "")
     if found.kind != UNKNOWN or not ours:
         return found
     return found.replace(ulid=ours, kind=FORKED, ours=wired.store.load(ours).revision)
+
+
+def _decided(wired: Wired, slug: str, ulid: str, data: bytes) -> str:
+    """What a person decided about two journals that differ, in the clone that one of them came from."""
+    theirs = wired.store.examine_copy(data, name(slug))
+    ours = wired.store.examine_copy(wired.store.export(ulid), name(slug))
+    if ours.sums[-1] in given_up(theirs.state):
+        return AHEAD
+    return BEHIND if theirs.sums[-1] in given_up(ours.state) else FORKED
+
+
+def given_up(state: State) -> list[str]:
+    """The sums of the lines that a person decided against."""
+    kept = state.context.get(words.GIVEN_UP)
+    return [one for one in kept if isinstance(one, str)] if isinstance(kept, (list, tuple)) else []
 
 
 def live(wired: Wired, slug: str) -> list[Entry]:

@@ -161,6 +161,8 @@ def _gone_on(wired: Wired, state: State, repository: git.Repository, now: Positi
         refusal.message = f"{said}, and {refusal.message}"
         refusal.facts.update(facts)
         return refusal
+    if standing is not None and standing.kind == AHEAD and standing.common < standing.ours:
+        said += f"; a person decided there that its journal of {state.id} holds, and not the one here"
     touched = remotes.in_the_way(repository, now)
     way = shell("git", "merge", "--no-edit" if now.ahead else "--ff-only", now.name)
     if touched:
