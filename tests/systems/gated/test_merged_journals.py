@@ -4,13 +4,16 @@ took, and what a person decided about it holds in every clone.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from tests.acceptance.checkout import Answer
 from tests.acceptance.feature import BRANCH, FIRST, HOME, SECOND, SLUG, House
 
 JOURNAL = f"{HOME}/journal.jsonl"
@@ -209,3 +212,113 @@ def test_what_was_done_after_a_decision_it_did_not_know_is_decided_about_again(h
     here.ok("begin", SECOND)
     error = here.refused("feature", "continue", code=5)
     assert error["code"] == "journal_forked"
+
+
+# A branch that was rewritten and pushed by force
+
+
+OF_BRANCHES = ("branch_diverged", "merge_conflict", "journal_forked", "journal_left_out", "git_busy", "copy_damaged")
+
+
+def error_of(answer: Answer) -> dict[str, Any] | None:
+    """What is refused as git is; what a person has still to confirm is something else."""
+    start = answer.out.find('{\n  "error"')
+    error = json.loads(answer.out[start:])["error"] if answer.code and start >= 0 else None
+    return error if error and error["code"] in OF_BRANCHES else None
+
+
+def follow(house: House, error: dict[str, Any], resolve: Callable[[], None]) -> dict[str, Any] | None:
+    """Types what is advised, one after the other, and resolves the code where that is due; what is refused then."""
+    for one in error["remedies"]:
+        if "resolve" in one.get("text", ""):
+            resolve()
+        words = shlex.split(one["command"].replace("GIT_OR_HERE", "here"))
+        if words[0] == "git":
+            assert git(house, *words[1:]) == 0 or words[1] == "merge", words
+        elif (refused := error_of(house.person(*words[1:], "--json"))) is not None:
+            return refused
+    return error_of(house.agent("feature", "continue", "--json"))
+
+
+@pytest.fixture
+def rewritten(here, tmp_path) -> House:
+    """A clone with code that the other one amended and pushed by force."""
+    here.opinion(FIRST, 1)
+    here.ok("review", FIRST)
+    here.approve(FIRST)
+    here.write("src/key.py", "KEY = 1\n")
+    here.git("add", "src")
+    here.git("commit", "-q", "-m", "Code")
+    here.git("push", "-q", "origin", BRANCH)
+    other = here.clone(tmp_path / "there")
+    other.git("switch", "-q", BRANCH)
+    other.ok("status")
+    return other
+
+
+def amended(house: House, text: str) -> None:
+    """The commits of the workspace are made again as well, as a rebase makes them."""
+    house.git("reset", "-q", "--soft", "HEAD~3")
+    house.write("src/key.py", text)
+    house.git("add", "src")
+    house.git("commit", "-q", "-m", "Code, and the workspace")
+    house.git("push", "-q", "--force", "origin", BRANCH)
+
+
+def moved(house: House) -> None:
+    """The journal gets another line."""
+    house.ok("begin", SECOND)
+
+
+def confirmed(house: House) -> None:
+    assert house.person("approve", "--claimed", "--yes").code == 0
+
+
+@pytest.mark.parametrize("text", ["KEY = 1\n", "KEY = 2\n"])
+@pytest.mark.parametrize("ahead", ["nobody", "here", "there", "both"])
+def test_after_a_forced_push_the_first_way_leads_on(here, rewritten, text, ahead):
+    there = rewritten
+    if ahead in ("there", "both"):
+        confirmed(there)
+    if ahead in ("here", "both"):
+        moved(here)
+    amended(here, text)
+    error = error_of(there.agent("feature", "continue", "--json"))
+
+    def resolve() -> None:
+        there.write("src/key.py", "KEY = 3\n")
+        there.git("add", "src/key.py")
+
+    codes = []
+    while error is not None:
+        codes.append(error["code"])
+        assert len(codes) < 3, codes
+        assert "--ours" not in str(error)
+        assert "--abort" not in str(error)
+        error = follow(there, error, resolve)
+    assert codes
+    assert there.status() == []
+    assert not (there.root / ".git" / "MERGE_HEAD").exists()
+    there.git("merge-base", "--is-ancestor", f"origin/{BRANCH}", "HEAD")
+
+
+def test_in_a_merge_of_code_and_workspace_what_is_advised_ends_it(here, rewritten):
+    confirmed(rewritten)
+    moved(here)
+    amended(here, "KEY = 2\n")
+    rewritten.git("fetch", "-q")
+    assert git(rewritten, "merge", "--no-edit", f"origin/{BRANCH}")
+    error = error_of(rewritten.agent("feature", "continue", "--json"))
+    assert error is not None
+    assert "--abort" not in str(error)
+    assert [one["command"] for one in rewritten.ok("next", "--json").json["blockers"][0]["remedies"]] == [
+        one["command"] for one in error["remedies"]
+    ]
+
+    def resolve() -> None:
+        rewritten.write("src/key.py", "KEY = 3\n")
+        rewritten.git("add", "src/key.py")
+
+    assert follow(rewritten, error, resolve) is None
+    assert rewritten.status() == []
+    assert on_remote(rewritten) == tip(rewritten)

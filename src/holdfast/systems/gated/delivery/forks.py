@@ -10,6 +10,7 @@ from holdfast.core.value import Any
 from holdfast.engine.ports import Copy, Standing
 from holdfast.errors import Conflict
 from holdfast.systems.gated import journal_copy, words
+from holdfast.systems.gated.journal_trust import require_sound
 from holdfast.systems.seam.wired import Wired
 
 GIT, HERE = "git", "here"
@@ -30,7 +31,7 @@ def decided(wired: Wired, slug: str, standing: Standing, take: str, ours: State,
         known = journal_copy.given_up(copy.state)
         against = (*known, *copy.sums[standing.common :]) if copy.ulid == ours.ulid else ()
         return _recorded(wired, ours, against), "the journal here holds"
-    journal_copy.require_sound(wired, slug, wired.place.key(), copy.state)
+    require_sound(wired, slug, wired.place.key(), copy.state)
     if copy.ulid != ours.ulid:
         return _replaced(wired, slug, copy, ours)
     lines = wired.store.examine_copy(wired.store.export(ours.ulid), journal_copy.name(slug)).sums[standing.common :]
