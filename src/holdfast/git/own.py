@@ -35,6 +35,21 @@ def base(repo: git.Repository, begun: str | None, at: str | None = None) -> str 
     return os.fsdecode(found).strip() or None
 
 
+def base_without(repo: git.Repository, begun: str | None, path: str, head: str, known: Sequence[str]) -> str | None:
+    """The same after the branch was merged into its base: by the base before the merge that brought a file of the
+    branch's own, or a commit that it was compared with earlier, whichever is newer.
+    """
+    name = default_branch(repo)
+    main = (resolve(repo, f"refs/remotes/origin/{name}") or tip(repo, name)) if name else None
+    form = ("log", "--first-parent", "-m", "--diff-filter=A", "-1", "--format=%P", "--end-of-options")
+    out = run(repo.top, *form, main, "--", f":(top,literal){path}")[1] if main else b""
+    before = os.fsdecode(out).split()[:1]
+    start = resolve(repo, begun) if begun else None
+    others = [*before, *([start] if start else []), *known]
+    found = run(repo.top, "merge-base", head, *others, ok=(0, 1))[1] if others else b""
+    return os.fsdecode(found).strip() or None
+
+
 def lines(repo: git.Repository, since: str | None, changed: Mapping[str, Changed]) -> dict[str, bytes]:
     """The added and removed lines of files in the working tree that differ from a commit; no numbers of lines."""
     import tempfile

@@ -73,7 +73,8 @@ _REWRITING = frozenset(
         *("c++", "clang", "pandoc", "iconv", "rustc", "openssl", "esbuild", "tar", "bsdtar", "unzip", "7z", "cpio"),
         *("pre-commit", "pyupgrade", "autoflake", "codespell", "docformatter", "add-trailing-comma", "lint-staged"),
         *("reorder-python-imports", "pyink", "djlint", "markdownlint", "markdownlint-cli2", "2to3", "mdformat"),
-        *("holdfast", "zip", "scp", "sqlite3", "awk", "gawk", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd"),
+        "holdfast",
+        *("zip", "scp", "sqlite3", "awk", "gawk", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd"),
     )
 )
 _DOWNLOADS = {  # letters of options that take a value; options for a file, for its folder

@@ -21,7 +21,7 @@ from holdfast.git.command import git as run
 from holdfast.git.content import Changed
 from holdfast.machine.place import HOME, SHARED, read_regular
 from holdfast.plain.digest import digest
-from holdfast.systems.gated import central, templates, wording, words, workspace
+from holdfast.systems.gated import central, journal_copy, templates, wording, words, workspace
 from holdfast.systems.seam import team_files
 from holdfast.systems.seam.wired import Wired
 
@@ -118,13 +118,10 @@ def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, b
     Of an approved phase it is what was approved once a later one with code has begun: that one is reviewed and approved
     with what changes from then on. While another branch is checked out, it is what it was.
     """
-    known = _known(state, phase)
     repository = git.find(wired.place.base(state.worktree))
     if repository is None or _is_succeeded(state, phase) or wired.is_elsewhere(state):
         return state.step(phase).artifacts.get(CODE)
-    since, head = own.base(repository, state.head), git.head(repository)
-    if known and since == head:  # it was merged: compared with the commit that it was compared with
-        since = git_changes.resolve(repository, known.path.removeprefix(_SINCE)) or since
+    since, head = _base(wired, repository, state), git.head(repository)
     if head and state.step(phase).status == lifecycle.DONE:
         return since or "", committed(wired, repository, state, since, head)
     found = wired.world.changed(repository, since, wired.world.aside(state))
@@ -132,6 +129,22 @@ def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, b
     if head:
         told |= own.committed_lines(repository, since, head, _rules(wired, repository, state, since, head))
     return since or "", told
+
+
+def _base(wired: Wired, repository: git.Repository, state: State, at: str | None = None) -> str | None:
+    """The commit that the branch is compared with: once it was merged, still what its base had without it.
+
+    After a merge, the newest commit that both have is one of the branch's own, which has its journal.
+    """
+    since = own.base(repository, state.head, at)
+    head = at or git.head(repository)
+    inside = git.inside(repository, os.path.join(wired.place.base(state.worktree), journal_copy.name(state.id)))
+    if since is None or head is None or inside is None or not git_changes.has_path(repository, since, inside):
+        return since
+    handed = (state.step(phase).artifacts.get(CODE) for phase in state.plan.children(""))
+    recorded = {one.path.removeprefix(_SINCE) for one in handed if one and one.path.startswith(_SINCE)}
+    known = [sha for sha in (git_changes.resolve(repository, one) for one in sorted(recorded)) if sha]
+    return own.base_without(repository, state.head, inside, head, known) or since
 
 
 def committed(
@@ -184,7 +197,7 @@ def rules(wired: Wired, state: State) -> list[str]:
     head = git.head(repository) if repository else None
     if repository is None or head is None or wired.is_elsewhere(state):
         return []
-    return sorted(_rules(wired, repository, state, own.base(repository, state.head), head))
+    return sorted(_rules(wired, repository, state, _base(wired, repository, state), head))
 
 
 def _rules(
@@ -209,7 +222,7 @@ def altered(wired: Wired, repository: git.Repository, state: State, then: str) -
     if head is None or head == then:
         return []
     aside = wired.world.published(state)
-    was, now = (committed(wired, repository, state, own.base(repository, state.head, at), at) for at in (then, head))
+    was, now = (committed(wired, repository, state, _base(wired, repository, state, at), at) for at in (then, head))
     other = (name for name in sorted({*was, *now}) if was.get(name) != now.get(name))
     return [name for name in other if not any(f"{name}/".startswith(f"{path}/") for path in aside)]
 
@@ -231,13 +244,6 @@ def _is_succeeded(state: State, phase: str) -> bool:
     phases = state.plan.children("")
     later = (one for one in phases[phases.index(phase) + 1 :] if state.plan.step(one).code)
     return any(state.step(one).status != lifecycle.PENDING for one in later)
-
-
-def _known(state: State, phase: str) -> Artifact | None:
-    """The changes as this phase handed them in last, else one before it."""
-    phases = state.plan.children("")
-    handed = (state.step(one).artifacts.get(CODE) for one in reversed(phases[: phases.index(phase) + 1]))
-    return next((one for one in handed if one and one.path.startswith(_SINCE)), None)
 
 
 def _joined(sections: Mapping[str, bytes]) -> bytes:

@@ -26,11 +26,12 @@ from holdfast.git import changes as git_changes
 from holdfast.git import commits, made
 from holdfast.git.command import git as run
 from holdfast.git.made import Purpose
-from holdfast.systems.gated import central, checkout, journal_copy, words
+from holdfast.systems.gated import central, checkout, journal_copy, journal_history, words
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam.wired import Wired
 
 _GITLINK = b"160000"
+_KEPT = "Keep what is not handed in"
 
 
 def loose(wired: Wired, state: State, phase: str, aside: tuple[str, ...] = ()) -> list[str]:
@@ -304,6 +305,7 @@ def committed(wired: Wired, state: State, summary: str = "", phase: str = "", mo
     git_changes.require_idle(repository)
     if not words.is_deleted(state):
         wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
+        wrong = wrong or (None if state.cancelled else journal_history.wrong(wired, state))
         if wrong is not None:
             raise wrong
         try:
@@ -319,6 +321,17 @@ def committed(wired: Wired, state: State, summary: str = "", phase: str = "", mo
     message = _message(state, _subjects(repository, state, summary, phase), phase)
     commit_changed(wired, repository, sorted(paths), message, _purpose(state))
     made.forget(repository, state.ulid, "")
+
+
+def as_in(wired: Wired, state: State, commit: str) -> tuple[str, ...]:
+    """Brings the workspace back as a commit has it; what was there and not committed is committed first."""
+    base, repository = wired.place.base(state.worktree), wired.on_branch(state)
+    git_changes.require_idle(repository)
+    commit_changed(wired, repository, tracked(repository, base, words.home(state)), message(state, _KEPT))
+    folder = f":(top,literal){_prefix(repository, base)}{words.home(state)}"
+    run(repository.top, "restore", "-q", f"--source={commit}", "--staged", "--worktree", "--", folder)
+    now = git.head(repository) or ""
+    return (f"{words.home(state)} is as in commit {commit[:12]}; as it was here, it is in commit {now[:12]}",)
 
 
 def commit_changed(

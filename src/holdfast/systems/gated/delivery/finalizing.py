@@ -18,7 +18,7 @@ from holdfast.documents.lens.fields import object_in
 from holdfast.errors import Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.plain.digest import digest
-from holdfast.systems.gated import central, hand_in, subject, words, workspace
+from holdfast.systems.gated import central, hand_in, journal_history, subject, words, workspace
 from holdfast.systems.gated.delivery import clones, handing_over, leftovers, pull_request
 from holdfast.systems.gated.delivery.continuing import require_heard
 from holdfast.systems.seam.ports import Workflow
@@ -53,6 +53,9 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     repository, branch = handing_over.ground(wired, state)
     wired.preview(state, cmd.Finalize())
     told = clones.require_current(wired, state)
+    left_out = journal_history.wrong(wired, state)
+    if left_out is not None:
+        raise left_out
     if not state.finalized:
         require_heard(wired, workflow)
     _require_committed(wired, state)

@@ -36,7 +36,7 @@ def found(wired: Wired) -> Iterator[HoldfastError]:
     for entry in newest.values():
         count = unsent.get((entry.branch or "", entry.id), 0)
         if count and _is_missed(wired, repository, entry):
-            yield _not_pushed(entry, count, git_changes.remote(repository, entry.branch or "") or "")
+            yield _not_pushed(repository, entry, count)
         if waits := _to_merge(wired, repository, entry) or _unmerged(wired, repository, entry):
             yield waits
         if made.wanted(repository, entry.ulid, ""):
@@ -127,14 +127,16 @@ def _unmerged(wired: Wired, repository: git.Repository, entry: Entry) -> Conflic
     return Conflict("end_not_merged", said, remedy=ways, facts={"workflow": entry.id, "branch": branch, "base": base})
 
 
-def _not_pushed(entry: Entry, count: int, remote: str) -> Conflict:
+def _not_pushed(repository: git.Repository, entry: Entry, count: int) -> Conflict:
+    remote = git_changes.remote(repository, entry.branch or "")
     many = "1 commit" if count == 1 else f"{count} commits"
     are = "is" if count == 1 else "are"
     said = f"{entry.id} is {entry.status}, and {many} of it on {entry.branch} {are} not pushed"
     said += f" to {remote} yet" if remote else " yet"
     again = remedies.finalize if entry.status == "finalized" else remedies.go_on
     facts = {"workflow": entry.id, "branch": entry.branch, "commits": count}
-    return Conflict("branch_not_pushed", said, remedy=again(workflow=entry.ulid), facts=facts)
+    ways = handing_over.to_push(repository, entry.branch or "", again(workflow=entry.ulid))
+    return Conflict("branch_not_pushed", said, remedy=ways, facts=facts)
 
 
 def _still_there(entry: Entry, base: str) -> Conflict:
