@@ -324,16 +324,13 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         because = cycle.unchanged_because(path, progress, same, facts)
         found.append(Unmet("unchanged", path, because, (done[0].replace(text=remedies.FIX),)))
     found += blank(step, progress, facts, done if progress.status == lifecycle.ACTIVE else ())
-    if hand_in and hand_in.loose:
-        commit = remedies.named("commit", {"task": path, "message": remedies.TEXT})
-        found.append(Unmet("commit", path, f"{_listed(hand_in.loose)}: in no commit yet", (commit,)))
+    found += [uncommitted(path, hand_in.loose)] if hand_in and hand_in.loose else []
     for name, file, why in hand_in.lacking if hand_in else ():
         own = Unmet("output", name, f"{file} {why}", (done[0].replace(text="write it, then"),))
         found.append(deleted(hand_in, file) if hand_in and file in hand_in.deleted else own)
     if hand_in and hand_in.copied and not progress.data.get(UNCHANGED):
-        found.append(
-            Unmet("output", hand_in.copied[0], cycle.copied_because(hand_in.copied), cycle.as_it_is_ways(path))
-        )
+        why = cycle.copied_because(hand_in.copied)
+        found.append(Unmet("output", hand_in.copied[0], why, cycle.as_it_is_ways(path)))
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
 
 
@@ -341,6 +338,15 @@ def deleted(hand_in: HandIn, file: str) -> Unmet:
     """A file that was handed in and is gone: git brings it back."""
     restore = shell("git", "restore", f"--source={hand_in.deleted[file]}", "--", file)
     return Unmet("output", file, f"{file} was deleted", (restore,))
+
+
+def uncommitted(path: str, files: Sequence[str], *, finished: bool = False) -> Unmet:
+    """Code that no commit has, so that nobody else gets it. `commit` is for work that is under way only."""
+    said = f"{_listed(files)}: in no commit yet"
+    if not finished:
+        return Unmet("commit", path, said, (remedies.named("commit", {"task": path, "message": remedies.TEXT}),))
+    ways = (shell("git", "add", "--", *files), shell("git", "commit", "-m", remedies.TEXT, "--", *files, text="then"))
+    return Unmet("commit", path, f"{said}, so the tests did not run on what others get", ways)
 
 
 def blank(step: Step, progress: Progress, facts: Facts, then: tuple[Remedy, ...] = ()) -> list[Unmet]:

@@ -59,6 +59,7 @@ DELETED = "deleted_tests"
 """In the data of evidence by exit code: files of tests that were there when the workflow began and are gone."""
 INTERNAL = (PASSING, "test_contents", COMMAND, NOT_STARTED, UNREAD, NO_TEST)
 """What of the data of evidence only Holdfast itself compares: no answer has it."""
+HIDDEN = "files that git ignores in this clone alone, so that no other clone has them"
 _MOST_LISTED = 5
 
 

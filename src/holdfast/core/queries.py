@@ -284,11 +284,8 @@ def onward(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
 
 
 def outdated(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
-    """What finished work lacks before it can be approved again: files that were deleted, and checks of code that
-    did not run on it as it is now.
-
-    Once a later step with code has begun, the checks are that step's.
-    """
+    """What finished work lacks before it can be approved again: files that were deleted, code that is in no commit, and
+    checks of code that did not run on it as it is now. Once a later step with code has begun, they are that step's."""
     whole = facts.hand_ins.get(path)
     if whole and whole.deleted:
         return [gates.deleted(whole, file) for file in whole.deleted]
@@ -296,6 +293,8 @@ def outdated(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     after = state.plan.children("")[state.plan.children("").index(path) + 1 :] if step.code else ()
     if not step.code or any(state.plan.step(p).code and state.step(p).status != lifecycle.PENDING for p in after):
         return []
+    if whole and whole.loose:
+        return [gates.uncommitted(path, whole.loose, finished=True)]
     lacking = ((one.name, gates.check_verdict(one, progress, facts)) for one in step.checks)
     said = {"failed": "failed", "stale": "passed before the work changed"}
     return [

@@ -95,7 +95,7 @@ already_finished = _of_workflow("already_finished", "{} is finished", _reopen)
 nothing_to_resume = _of_workflow("nothing_to_resume", "{} has nothing that could be resumed", _reopen)
 no_parent = _of_workflow("no_parent", "{} builds on no other workflow", remedies.status)
 not_completed = _of_workflow(
-    "not_completed", "{} is not completed, and only a completed workflow is finalized", remedies.status
+    "not_completed", "{} is not completed, and only a completed workflow is finalized", remedies.next_step
 )
 _finalized = _of_workflow(
     "finalized",

@@ -116,11 +116,13 @@ class Standing(Value):
 
 
 class Copy(Value):
-    """A copy of a journal that was found good: its bytes, where each line ends, its last record and state."""
+    """A copy of a journal that was found good: its bytes, where each line ends, the sums, its last record and state."""
 
     ulid: str
     data: bytes
     ends: tuple[int, ...]
+    sums: tuple[str, ...]
+    """By line; the last one stands for all lines up to it, as each has the sum of the one before."""
     last: Record
     state: State
 

@@ -33,12 +33,18 @@ class Collision(Exception):
 
 
 def bring(
-    repo: git.Repository, theirs: str, into: str, message: str, wait: float, folder: str = "", side: str = ""
+    repo: git.Repository,
+    theirs: str,
+    into: str,
+    message: str,
+    wait: float,
+    whole: Sequence[str] = (),
+    side: str = "",
 ) -> str:
     """Let a branch have a commit with its history, as it is: the commit that the branch is at then.
 
-    Where it continued meanwhile, a merge is made. Raises `Collision` where they do not go together. A `folder` is taken
-    as a whole, as the commit `side` has it.
+    Where it continued meanwhile, a merge is made. Raises `Collision` where they do not go together. Files and folders
+    that are `whole` are taken as the commit `side` has them.
     """
     ours = tip(repo, into)
     if ours is None:
@@ -46,7 +52,7 @@ def bring(
                       facts={"branch": into})  # fmt: skip
     if contains(repo, theirs, ours):
         return ours
-    to = theirs if contains(repo, ours, theirs) else _merged(repo, ours, theirs, message, folder, side)
+    to = theirs if contains(repo, ours, theirs) else _merged(repo, ours, theirs, message, whole, side)
     at = checked_out(repo, into)
     if at is None:
         run(repo.top, "update-ref", "-m", message, f"refs/heads/{into}", to, ours)
@@ -55,16 +61,26 @@ def bring(
     return to
 
 
-def _merged(repo: git.Repository, ours: str, theirs: str, message: str, folder: str, side: str) -> str:
+def collisions(repo: git.Repository, ours: str, theirs: str) -> list[str]:
+    """The files that a merge of two commits would leave for people to resolve. Nothing is changed."""
+    return _tried(repo, ours, theirs)[1]
+
+
+def _tried(repo: git.Repository, ours: str, theirs: str) -> tuple[bytes, list[str]]:
+    """The tree of a merge, and the files in conflict."""
     words = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
     code, out = run(repo.top, *words, ok=(0, 1))
     tree, *files = out.split(b"\0")
-    named = {os.fsdecode(name) for name in files if name}
-    both = sorted(name for name in named if not folder or not name.startswith(f"{folder}/"))
-    if code and both:
+    return tree, sorted({os.fsdecode(name) for name in files if name}) if code else []
+
+
+def _merged(repo: git.Repository, ours: str, theirs: str, message: str, whole: Sequence[str], side: str) -> str:
+    tree, files = _tried(repo, ours, theirs)
+    both = [name for name in files if not any(f"{name}/".startswith(f"{one}/") for one in whole)]
+    if both:
         raise Collision(both)
-    if folder:
-        tree = _with_folder(repo, tree, folder, side)
+    if whole:
+        tree = _with_whole(repo, tree, whole, side)
     signs = run(repo.top, "config", "--type=bool", "--get", "commit.gpgSign", ok=(0, 1))[1].strip() == b"true"
     parents = ("-p", ours, "-p", theirs, *(("-S",) if signs else ()))
     try:
@@ -74,17 +90,17 @@ def _merged(repo: git.Repository, ours: str, theirs: str, message: str, folder: 
     return os.fsdecode(made).strip()
 
 
-def _with_folder(repo: git.Repository, tree: bytes, folder: str, side: str) -> bytes:
-    """A tree with a folder as a commit has it."""
+def _with_whole(repo: git.Repository, tree: bytes, whole: Sequence[str], side: str) -> bytes:
+    """A tree with files and folders as a commit has them."""
     import tempfile
 
     literal = {"GIT_LITERAL_PATHSPECS": "1"}
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
         view = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
         run(repo.top, "read-tree", os.fsdecode(tree), env=view)
-        listed = run(repo.top, "ls-files", "-z", "--", folder, env={**view, **literal})[1].split(b"\0")[:-1]
+        listed = run(repo.top, "ls-files", "-z", "--", *whole, env={**view, **literal})[1].split(b"\0")[:-1]
         gone = b"".join(b"0 %s\t%s\0" % (b"0" * 40, name) for name in listed)
-        words = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", side, "--", folder)
+        words = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", side, "--", *whole)
         wanted = run(repo.top, *words, env=literal)[1]
         run(repo.top, "update-index", "-z", "--index-info", env=view, stdin=gone + wanted)
         return run(repo.top, "write-tree", env=view)[1].strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Iterable
 from itertools import pairwise
 
 from holdfast import git
@@ -92,6 +93,38 @@ def newest_of(repo: git.Repository, path: str, at: str = "HEAD") -> str:
     words = ("log", "-1", "--format=%H", "--end-of-options", at, "--", f":(top,literal){path}")
     code, out = run(repo.top, *words, ok=(0, 128))
     return os.fsdecode(out).strip() if code == 0 else ""
+
+
+def versions(repo: git.Repository, path: str, since: str = "") -> dict[str, str]:
+    """Every content that a file had in HEAD's history after a commit, in whatever line of it, each with the newest
+    commit that has it. A file that was merged counts as each side had it, whichever side the merge took.
+    """
+    form = ("log", "-m", "--raw", "-z", "--full-history", "--no-renames", "--no-abbrev", "--format=%x01%H")
+    span = ("--end-of-options", "HEAD", *((f"^{since}",) if since else ()))
+    code, out = run(repo.top, *form, *span, "--", f":(top,literal){path}", ok=(0, 128))
+    found: dict[str, str] = {}
+    for block in out.split(b"\1")[1:] if code == 0 else ():
+        sha, _, rest = block.partition(b"\0")
+        about = rest.lstrip(b"\n").split(b"\0", 1)[0].split()
+        if len(about) > 3 and about[3].strip(b"0"):
+            found.setdefault(os.fsdecode(about[3]), os.fsdecode(sha).strip())
+    return found
+
+
+def not_beginnings(repo: git.Repository, blobs: Iterable[str], data: bytes) -> list[str]:
+    """Of these contents, those that some data does not begin with: told by their names, without reading them."""
+    import hashlib
+
+    listed = list(blobs)
+    asked = "".join(f"{blob}\n" for blob in listed).encode()
+    rows = run(repo.top, "cat-file", "--batch-check=%(objectsize)", stdin=asked)[1].split(b"\n") if listed else []
+    found = []
+    for blob, size in zip(listed, rows, strict=False):
+        length = int(size) if size.isdigit() else len(data) + 1
+        kind = hashlib.sha1 if len(blob) == 40 else hashlib.sha256
+        if length > len(data) or kind(b"blob %d\0" % length + data[:length]).hexdigest() != blob:
+            found.append(blob)
+    return found
 
 
 def last_with(repo: git.Repository, path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast import git
-from holdfast.core.remedy import shell
+from holdfast.core.remedy import Remedy, shell
 from holdfast.errors import Refused
 from holdfast.files import links
 from holdfast.files.replace import durable_write
@@ -89,6 +89,21 @@ def checked_out(repo: git.Repository, branch: str) -> git.Repository | None:
     tops = dict.fromkeys((repo.top, repo.main, *git.worktrees(repo)))
     repos = (git.find(top) for top in tops if os.path.lexists(os.path.join(top, ".git")))
     return next((one for one in repos if one and git.branch(one) == branch), None)
+
+
+def there(repo: git.Repository) -> tuple[str, ...]:
+    """What git is given to act in a worktree; nothing where it is typed in that one."""
+    here = git.find(os.getcwd())
+    return () if here is not None and here.top == repo.top else ("-C", repo.top)
+
+
+def switch(repo: git.Repository, branch: str, text: str = "") -> tuple[Remedy, ...]:
+    """What checks a branch out in a worktree, also where another one has it."""
+    holder = checked_out(repo, branch)
+    if holder is None or holder.top == repo.top:
+        return (shell("git", *there(repo), "switch", branch, text=text),)
+    detach = shell("git", "-C", holder.top, "switch", "--detach", text=text)
+    return detach, shell("git", "-C", repo.top, "switch", branch, text="then")
 
 
 def has_note(repo: git.Repository, name: str) -> bool:

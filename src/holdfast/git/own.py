@@ -9,7 +9,7 @@ from holdfast import git
 from holdfast.git.changes import default_branch, resolve, tip, tree_of
 from holdfast.git.command import git as run
 from holdfast.git.content import Changed, between
-from holdfast.git.private import GITLINK
+from holdfast.git.private import CACHES, GITLINK
 
 LARGEST = 1 << 20
 """Of a larger file the content as a whole is compared, not its lines."""
@@ -32,6 +32,21 @@ def base(repo: git.Repository, begun: str | None, at: str | None = None) -> str 
     if head is None or not others:
         return None
     found = run(repo.top, "merge-base", head, *others, ok=(0, 1))[1]
+    return os.fsdecode(found).strip() or None
+
+
+def base_without(repo: git.Repository, begun: str | None, path: str, head: str, known: Sequence[str]) -> str | None:
+    """The same after the branch was merged into its base: by the base before the merge that brought a file of the
+    branch's own, or a commit that it was compared with earlier, whichever is newer.
+    """
+    name = default_branch(repo)
+    main = (resolve(repo, f"refs/remotes/origin/{name}") or tip(repo, name)) if name else None
+    form = ("log", "--first-parent", "-m", "--diff-filter=A", "-1", "--format=%P", "--end-of-options")
+    out = run(repo.top, *form, main, "--", f":(top,literal){path}")[1] if main else b""
+    before = os.fsdecode(out).split()[:1]
+    start = resolve(repo, begun) if begun else None
+    others = [*before, *([start] if start else []), *known]
+    found = run(repo.top, "merge-base", head, *others, ok=(0, 1))[1] if others else b""
     return os.fsdecode(found).strip() or None
 
 
@@ -64,6 +79,24 @@ def committed_lines(
     words = ("diff-tree", "-r", *_FORM, "--end-of-options", tree_of(repo, since), tree_of(repo, commit))
     told = run(repo.top, *words)[1] if chosen else b""
     return _sections(listed, _patches(told, chosen))
+
+
+def hidden(repo: git.Repository, aside: Sequence[str], since: float) -> list[str]:
+    """The files that appeared or changed since a moment and are ignored in this clone alone: by `.git/info/exclude` or
+    the user's own list, and not by a `.gitignore` that everybody has.
+    """
+    asked = ("ls-files", "-z", "-o", *(word for name in CACHES for word in ("-x", f"{name}/")))
+    where = ("--", ".", *(f":(exclude,literal){path}" for path in aside))
+    every = run(repo.top, *asked, "--exclude-per-directory=.gitignore", *where)[1].split(b"\0")[:-1]
+    seen = {*run(repo.top, *asked, "--exclude-standard", *where)[1].split(b"\0")}
+    return [os.fsdecode(name) for name in every if name not in seen and _is_since(repo, name, since)]
+
+
+def _is_since(repo: git.Repository, name: bytes, since: float) -> bool:
+    try:
+        return not name.endswith(b"/") and os.lstat(os.path.join(os.fsencode(repo.top), name)).st_ctime >= since
+    except OSError:
+        return False
 
 
 def _chosen(repo: git.Repository, changed: Mapping[str, Changed]) -> tuple[dict[bytes, Changed], dict[bytes, Changed]]:

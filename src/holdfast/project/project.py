@@ -410,12 +410,14 @@ def _words(name: str, status: str) -> tuple[str, ...]:
 
 def _ambiguous(beginning: str, candidates: Sequence[Entry]) -> UsageError:
     newest = sorted(candidates, key=lambda entry: entry.ulid, reverse=True)
-    names = [f"{entry.id} ({entry.ulid})" for entry in newest[:_MOST_NAMED]]
+    ids = [entry.id for entry in newest]
+    words = [entry.ulid if ids.count(entry.id) > 1 else entry.id for entry in newest[:_MOST_NAMED]]
+    names = [one if one == entry.id else f"{entry.id} ({one})" for one, entry in zip(words, newest, strict=False)]
     more = len(newest) - len(names)
     listed = ", ".join(names) + (f" and {more} more ({remedies.listing()})" if more else "")
     return UsageError(
         "ambiguous_workflow",
         f"{beginning} {listed}",
-        remedy=f"name one of them: {' or '.join(entry.ulid for entry in newest[:_MOST_NAMED])}",
+        remedy=f"name one of them: {' or '.join(words)}",
         facts={"candidates": [{"id": entry.id, "ulid": entry.ulid, "subject": entry.subject} for entry in newest]},
     )

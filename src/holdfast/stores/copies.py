@@ -31,7 +31,7 @@ def examined(data: bytes, name: str) -> Copy:
         raise _damaged(name, LARGEST_COPY, number, f"goes beyond {LARGEST_COPY >> 20} MiB")
     state: State | None = None
     record: Record | None = None
-    ends = []
+    ends, sums = [], []
     for line in lines_of(data, name):
         try:
             record = decode_record(line.body)
@@ -44,9 +44,10 @@ def examined(data: bytes, name: str) -> Copy:
             said = _printable(f"{type(failure).__name__} {failure}")
             raise _damaged(name, line.start, line.seq, f"is not what Holdfast writes: {said}") from failure
         ends.append(line.end)
+        sums.append(line.sum)
     if state is None or record is None:
         raise _damaged(name, 0, 1, "is missing")
-    return Copy(ulid=state.ulid, data=data, ends=tuple(ends), last=record, state=state)
+    return Copy(ulid=state.ulid, data=data, ends=tuple(ends), sums=tuple(sums), last=record, state=state)
 
 
 def compared(copy: Copy, ours: bytes | None) -> Standing:

@@ -176,6 +176,85 @@ def test_on_the_base_without_a_merge_it_says_what_to_do(house):
     is_ended(house, "main")
 
 
+# A second worktree
+
+
+def typed_anywhere(house: House, error: dict[str, Any]) -> None:
+    """Types what is advised, in whichever worktree."""
+    for one in error["remedies"]:
+        words = shlex.split(one["command"])
+        house.git(*words[1:]) if words[0] == "git" else house.ok(*words[1:])
+
+
+@pytest.mark.parametrize("typed_in", ["feature", "base"])
+def test_where_another_worktree_has_the_base_the_feature_ends_as_advised(house, tmp_path, typed_in):
+    house.git("worktree", "add", "-q", str(tmp_path / "fw"), "main")
+    linked = house.at(tmp_path / "fw")
+    linked.git("merge", "-q", "--no-ff", "-m", "Merge", BRANCH)
+    linked.git("push", "-q", "origin", "main")
+    there = {"feature": house, "base": linked}[typed_in]
+    assert "no workflow" not in there.ok("next").out
+    error = there.refused("feature", "finalize", SLUG)
+    assert error["code"] == "already_merged"
+    assert there.ok("next", "--json").json["blockers"][0]["remedies"] == error["remedies"]
+    typed_anywhere(there, error)
+    is_ended(house, "main")
+
+
+@pytest.mark.parametrize("typed_in", ["base", "feature"])
+def test_where_another_worktree_has_the_branch_the_feature_ends_as_advised(house, tmp_path, typed_in):
+    house.git("switch", "-q", "main")
+    house.git("worktree", "add", "-q", str(tmp_path / "fw"), BRANCH)
+    there = {"base": house, "feature": house.at(tmp_path / "fw")}[typed_in]
+    error = there.refused("feature", "finalize", SLUG)
+    assert f"git -C {tmp_path / 'fw'} switch --detach" in error["remedy"]
+    first = error["remedies"][:2]
+    typed_anywhere(there, {"remedies": first})
+    there.ok("feature", "finalize", SLUG)
+    is_ended(house, BRANCH)
+
+
+# The base of the remote moved on
+
+
+def test_a_base_that_others_pushed_to_is_merged_and_tested_before_the_end(house, tmp_path):
+    merge(house, "--no-ff", "-m", "Merge", delete=False)
+    other = house.clone(tmp_path / "other")
+    other.write("Makefile", "test:\n\t@echo other\n")
+    other.git("commit", "-q", "-am", "Others")
+    other.git("push", "-q", "origin", "main")
+    before = house.git("rev-parse", "HEAD")
+    error = house.refused("feature", "finalize", SLUG)
+    assert error["code"] == "branch_behind"
+    assert error["remedies"][0]["command"] == "git merge --ff-only origin/main"
+    assert (house.git("rev-parse", "HEAD"), house.status()) == (before, [])
+    house.git(*shlex.split(error["remedies"][0]["command"])[1:])
+    assert "passed before the work changed" in house.refused("feature", "finalize", SLUG)["message"]
+    house.ok("check", "test", "--step", "04-testing", "-w", SLUG)
+    assert "pushed main to origin" in house.ok("feature", "finalize", SLUG).out
+    is_ended(house, "main")
+
+
+def test_an_end_that_others_were_faster_than_names_the_merge_everywhere(house, tmp_path):
+    merge(house, "--no-ff", "-m", "Merge")
+    there = house.root.with_name("remote.git")
+    there.rename(there.with_name("away.git"))
+    house.ok("feature", "finalize", SLUG)
+    there.with_name("away.git").rename(there)
+    other = house.clone(tmp_path / "other")
+    other.write("other.txt", "Of others\n")
+    other.git("add", ".")
+    other.git("commit", "-q", "-m", "Others")
+    other.git("push", "-q", "origin", "main")
+    assert "git merge --no-edit origin/main" in house.ok("feature", "finalize", SLUG).out
+    for words in (("status",), ("list",), ("doctor",)):
+        answer = house.agent(*words)
+        assert "git merge --no-edit origin/main" in answer.out + answer.err, (words, answer)
+    house.git("merge", "-q", "--no-edit", "origin/main")
+    assert "pushed main to origin" in house.ok("feature", "finalize", SLUG).out
+    assert "not pushed" not in house.agent("doctor").out
+
+
 def test_a_protected_base_gets_a_branch_to_be_merged(house):
     merge(house, "--no-ff", "-m", "Merge")
     protect(house)
@@ -289,5 +368,41 @@ def test_no_feature_is_completed_on_code_that_was_not_tested(tmp_path):
     assert (answer.code, answer.error["code"]) == (3, "gate_unmet")
     assert answer.error["remedies"][0]["command"] == "holdfast check test --step 04-testing"
     house.ok("check", "test", "--step", "04-testing")
+    house.approve(DOCS)
+    assert house.state()["status"] == "completed"
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_on_the_branch_that_it_ended_on_it_says_that_a_merge_is_due(house, tmp_path, how):
+    house.ok("feature", "finalize")
+    said = f"{SLUG} is finalized, and {BRANCH} is still to be merged into main"
+    for words in (("next",), ("status",)):
+        answer = house.agent(*words)
+        assert said in " ".join((answer.out + answer.err).split()), (words, answer)
+    merged_by_another(house, tmp_path / "other", *how)
+    house.git("fetch", "-q")
+    for words in (("next",), ("status",)):
+        answer = house.agent(*words)
+        assert "to be merged" not in answer.out + answer.err, (words, answer)
+
+
+def test_what_is_not_completed_is_told_which_phase_is_due(house):
+    assert house.person("feature", "reset", SLUG, PHASES[1], "--yes").code == 0
+    error = house.refused("feature", "finalize")
+    assert error["code"] == "not_completed"
+    assert error["message"].endswith(f": {PHASES[1]} is not done")
+    assert [one["command"] for one in error["remedies"]] == ["holdfast next"]
+
+
+@pytest.mark.parametrize("how", [("--no-ff", "-m", "Merge"), ("--ff-only",)])
+def test_a_merge_before_the_last_approval_leaves_the_approvals_valid(tmp_path, how):
+    house = House(tmp_path / "house").publish().up_to(DOCS)
+    house.git("push", "-q", "-u", "origin", BRANCH)
+    house.git("switch", "-q", "main")
+    house.git("merge", "-q", *how, BRANCH)
+    house.git("push", "-q", "origin", "main")
+    house.git("switch", "-q", BRANCH)
+    house.git("commit", "-q", "--allow-empty", "-m", "Later")
+    assert "no longer holds" not in house.ok("status").out
     house.approve(DOCS)
     assert house.state()["status"] == "completed"

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,7 +17,6 @@ from holdfast.machine import signing
 from holdfast.machine.place import find
 from holdfast.surfaces import tools
 from holdfast.systems.gated import templates
-from holdfast.systems.gated.hand_in import is_more
 from holdfast.systems.seam import team_files
 from tests.acceptance.feature import BRANCH, HOME, SLUG, TITLE, House
 from tests.phases import CODE, DOCS, FIRST, OUTPUTS, PHASES, SECOND, TESTING, paths, write_outputs
@@ -512,16 +510,8 @@ def test_a_journal_that_brings_a_command_is_taken_over_once_a_person_trusts_it(h
     assert other.agent("status", "--json").json["workflow_id"] == SLUG
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", False),
-        ("# Head\n\n- \n", False),
-        ("# Head\n\n<!-- words -->\n", False),
-        ("# Head\n\n<!-- never closed\nwords\n", False),
-        ("Fill this\n in\n", False),
-        ("Fill this in\nand that\n", True),
-    ],
-)
-def test_headings_comments_and_the_template_itself_say_nothing(text: str, expected: Any):
-    assert is_more(text, "# Head\n\nFill this in\n") is expected
+def test_the_ways_on_from_a_review_that_changed_are_told_as_alternatives(house):
+    house.up_to(DOCS)
+    house.write(f"{HOME}/{DOCS}/reviews/review-1.md", "## Decision: NEEDS_REVISION\n\nMore.\n")
+    answer = house.person("approve", DOCS, "--yes")
+    assert "review-1.md · or to have the work done again: " in " ".join(answer.out.split()), answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.systems.gated import review_file
-from holdfast.systems.gated.review_file import Finding
+from holdfast.systems.gated.review_findings import Finding
 
 PATH = "workflow/user-login/01-requirements/reviews/review-2.md"
 REVISE = """\
@@ -107,9 +108,16 @@ def test_a_review_that_asks_for_a_revision_is_read_whole(read):
         Finding("critical", critical, 8),
         Finding("major", "No requirement covers a locked account", 18),
     )
-    assert review.feedback == (
-        f"[CRITICAL] {critical}\n[MAJOR] No requirement covers a locked account\n[MINOR] The glossary lacks session."
-    )
+    assert review.feedback.splitlines() == [
+        f"[CRITICAL] {critical}",
+        "[MAJOR] No requirement covers a locked account",
+        "[MINOR] The glossary lacks session.",
+        "The review also says:",
+        "The document is much clearer than before.",
+        "Checklist",
+        "[x] Every requirement has a number",
+        "Please fix FR-3 first.",
+    ]
 
 
 def test_an_approval_may_have_minor_findings(read):
@@ -561,3 +569,153 @@ def test_front_matter_that_decides_otherwise_is_noticed(tmp_path):
         review_file.read(str(file), "review-1.md")
     file.write_text("---\ndecision: approved\nstatus: draft\n---\n\n## Decision: APPROVED\n")
     assert review_file.read(str(file), "review-1.md").decision == "approved"
+
+
+ALSO = "The review also says:"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "1. token is logged\n   - Severity: major\n   - File: keys.py:1\n\nissue (blocking): no test at all\n",
+            ["[CRITICAL] no test at all", "[MAJOR] token is logged File: keys.py:1"],
+        ),
+        ("1. token is logged\n   Severity: major\n   File: keys.py:1\n", ["[MAJOR] token is logged File: keys.py:1"]),
+        (
+            "- token is logged\n\n  **Severity:** high\n\n  See keys.py.\n- name\n",
+            ["[MAJOR] token is logged See keys.py.", ALSO, "name"],
+        ),
+        ("### F2: no tests\n\n**Severity:** Low\n\nAdd some.\n", ["[MINOR] F2: no tests Add some."]),
+        (
+            "### F1: token\n- **Severity:** Major\n- **File:** keys.py\n\n### F2: tests\n- **Severity:** Low\n",
+            ["[MAJOR] F1: token File: keys.py", "[MINOR] F2: tests"],
+        ),
+        ("### F1: token\n**Severity:** High\n**File:** x\n\nText.\n", ["[MAJOR] F1: token File: x Text."]),
+        ("### F1: token\n\nIt is logged.\n\n#### Severity: High\n", ["[MAJOR] F1: token It is logged."]),
+        (
+            "## Findings\n\n**Severity: Major**\n\ntoken\n\n**Severity: Minor**\n\nname\n",
+            ["[MAJOR] token", "[MINOR] name"],
+        ),
+        (
+            "### Finding 1 (High)\n\ntoken is logged\n\n- **[MINOR]** name\n",
+            ["[MAJOR] Finding 1 token is logged", "[MINOR] name"],
+        ),
+        ("issue (blocking): token is logged\n**[MINOR]** name\n", ["[CRITICAL] token is logged", "[MINOR] name"]),
+        ("token is logged\n**[MINOR]** name\n", ["[MINOR] name", ALSO, "token is logged"]),
+        (
+            "- **[MAJOR]** token is logged\n- The index is wrong, an off by one in get\n",
+            ["[MAJOR] token is logged", ALSO, "The index is wrong, an off by one in get"],
+        ),
+        (
+            "| Severity | What |\n|---|---|\n| High | token is logged |\n| nit | name |\n| ? | odd |\n",
+            ["[MAJOR] token is logged", "[MINOR] name", ALSO, "Severity | What", "? | odd"],
+        ),
+        ("### token is logged\n\n**[MAJOR]**\n", ["[MAJOR] token is logged"]),
+        (
+            "**[MAJOR]** token\n\n## Style\n\nLong names.\n\n```\nx = 1\n```\n\n> said\n",
+            ["[MAJOR] token", ALSO, "Style", "Long names.", "x = 1", "said"],
+        ),
+        ("**[MAJOR]** token\n\n## Tests\n\nNone.\n\n## Earlier findings\n\nNone.\n", ["[MAJOR] token"]),
+        ("- **[MAJOR]** token\n\n## What was looked at\n\nAll files.\n", ["[MAJOR] token"]),
+        ("- **[MINOR]** token\n  - Severity: critical\n", ["[CRITICAL] token"]),
+    ],
+)
+def test_nothing_of_a_review_is_lost_on_its_way_to_the_creator(read, said, told):
+    assert read(f"# Review\n\n## Decision: NEEDS_REVISION\n\n{said}").feedback.splitlines() == told
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from([*WORDS.split("|")[4:], "\n", "\n\n", "Severity: high", "# ", "    "]), max_size=12))
+def test_every_word_of_a_review_is_told(pieces):
+    said = "".join(f"{piece}word{number} " for number, piece in enumerate(pieces))
+    if "<!--" in said:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        full = os.path.join(folder, "review-1.md")
+        with open(full, "w", encoding="utf-8") as file:
+            file.write(f"## Decision: NEEDS_REVISION\n\n{said}\n")
+        try:
+            review = review_file.read(full, "review-1.md")
+        except HoldfastError:
+            return
+    told = set(re.findall(r"word\d+", review.feedback))
+    written = set(re.findall(r"word\d+", said))
+    assert told == written or any(piece.startswith("```") for piece in pieces), review.feedback
+
+
+@pytest.mark.parametrize(
+    ("said", "severity", "words"),
+    [
+        ("issue (blocking): token is logged\n", "CRITICAL", "token is logged"),
+        ("**issue (blocking):** token is logged\n", "CRITICAL", "token is logged"),
+        ("- **todo (security, blocking):** token is logged\n", "CRITICAL", "token is logged"),
+        (
+            "_⚠️ Potential issue_ | _🔴 Critical_\n\n**token is logged**\n",
+            "CRITICAL",
+            "⚠️ Potential issue token is logged",
+        ),
+        ("⚠️ Potential issue | 🟠 Major\n\ntoken is logged\n", "MAJOR", "⚠️ Potential issue token is logged"),
+        ("token is logged 🔴 Critical\n", "CRITICAL", "token is logged"),
+        ("### 🔴 token is logged\n", "CRITICAL", "token is logged"),
+        ("| 🔴 | token is logged |\n|---|---|\n", "CRITICAL", "token is logged"),
+        ("### Finding 1 (High)\n\ntoken is logged\n", "MAJOR", "Finding 1 token is logged"),
+        ("### 1. token is logged (High severity)\n", "MAJOR", "1. token is logged"),
+        ("### token is logged [high]\n", "MAJOR", "token is logged"),
+        ("### High severity\n\n- token is logged\n", "MAJOR", "token is logged"),
+        ("### High-severity findings (1)\n\n- token is logged\n", "MAJOR", "token is logged"),
+        ("High severity: token is logged\n", "MAJOR", "token is logged"),
+        ("> [!CAUTION]\n> **[CRITICAL]** token is logged\n", "CRITICAL", "token is logged"),
+        ("> [!WARNING]\n>\n> - **[MAJOR]** token is logged\n", "MAJOR", "token is logged"),
+        ("**[MAJOR]**- token is logged\n", "MAJOR", "token is logged"),
+        ("- **Major** - token is logged\n", "MAJOR", "token is logged"),
+        ("![P1](https://img.shields.io/badge/P1-orange) token is logged\n", "MAJOR", "token is logged"),
+        (
+            "**<sub><sub>![P1 Badge](https://img.shields.io/badge/P1-red?style=flat)</sub></sub> token is logged**\n",
+            "MAJOR",
+            "token is logged",
+        ),
+        ("1. token is logged\n   - Severity: major\n", "MAJOR", "token is logged"),
+        ("- token is logged\n  - **Priority:** 🟠 P1\n", "MAJOR", "token is logged"),
+    ],
+)
+def test_an_approval_with_a_severe_finding_is_refused_in_its_words(mistakes, said, severity, words):
+    ((_, message),) = mistakes(f"## Decision: APPROVED\n\n{said}")
+    assert message == f"APPROVED has no {severity} finding, and this is one: {words!r}"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "- ~~**[MAJOR]** token is logged~~ fixed\n",
+        "~~issue (blocking): token is logged~~\n",
+        "- <del>**[MAJOR]** token is logged</del> fixed\n",
+        "- ~~🔴 token is logged~~\n",
+        "suggestion (non-blocking): a shorter name\n",
+        "issue (not blocking): a shorter name\n",
+        "🔴 0 · 🟠 0 · 🟡 2\n",
+        "Legend: 🔴 Critical · 🟠 Major · 🟡 Minor\n",
+        "### Test coverage (high)\n\nAll branches.\n",
+        "> [!NOTE]\n> All is tested.\n",
+        "> **[CRITICAL]** token is logged\n\nThat is fixed.\n",
+        "Approved once again, after the third round.\n",
+        "The approved design is kept.\n",
+    ],
+)
+def test_what_is_settled_or_said_of_something_else_stops_no_approval(read, said):
+    assert read(f"# R\n\n## Decision: APPROVED\n\n{said}").decision == "approved"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Approved only if the token is no longer logged.\n",
+        "All is well.\n\nI approve this, provided the token goes.\n",
+        "## Summary\n\n- This is approved once the token is gone.\n",
+        "It is conditionally approved.\n",
+    ],
+)
+def test_a_condition_takes_an_approval_back_wherever_it_is(mistakes, read, said):
+    ((_, message),) = mistakes(f"## Decision: APPROVED\n\n{said}")
+    assert message.startswith("an approval has no condition, and this is one: ")
+    assert read(f"## Decision: NEEDS_REVISION\n\n{said}").decision == "needs_revision"

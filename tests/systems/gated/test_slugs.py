@@ -181,3 +181,60 @@ def test_nothing_of_what_others_noted_is_lost_on_adoption(tmp_path):
     for words in ("Began with the keys.", "2026-02-27T10:30:00Z", "OK"):
         assert words in kept, words
     assert other.ok("doctor", "--json").code == 0
+
+
+def ways(house: House, *words: str) -> tuple[str, list[str]]:
+    error = house.agent(*words, "--json").error
+    return error["message"], [one["command"].replace(" --json", "") for one in error["remedies"]]
+
+
+@pytest.mark.parametrize("words", [("status",), ("next",), ("resume",), ("done", FIRST), ("log",)])
+def test_a_slug_where_a_command_takes_a_step_or_nothing_is_said_to_go_behind_w(two, words):
+    message, typed = ways(two, words[0], SLUG, *words[1:])
+    assert (f"{SLUG!r} is a workflow" in message, typed) == (True, [f"holdfast {' '.join(words)} -w {SLUG}"])
+
+
+def test_a_reset_that_names_a_feature_is_the_one_below_feature(two):
+    assert ways(two, "reset", SLUG, "1")[1] == [f"holdfast feature reset {SLUG} 1"]
+    message, typed = ways(two, "reset", SLUG)
+    assert (f"{SLUG} is a workflow" in message, typed) == (True, [f"holdfast feature reset {SLUG}"])
+    assert "no workflow has that name" in ways(two, "reset", "nosuch")[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "way"),
+    [
+        (("cancel", SLUG, "because", "of", "rain"), f"holdfast cancel {SLUG} --reason 'because of rain'"),
+        (("cancel", "because", "of", "rain"), "holdfast cancel --reason 'because of rain'"),
+        (("reject", "1", "too", "long"), "holdfast reject 1 --feedback 'too long'"),
+    ],
+)
+def test_a_reason_without_its_option_is_said_to_go_behind_it(two, words, way):
+    message, typed = ways(two, *words)
+    assert (f", which goes behind {way.split(' --')[1].split()[0]}" in message.replace("--", ""), typed) == (
+        True,
+        [way],
+    )
+
+
+def test_of_several_features_the_refusal_names_each_as_it_is_typed(two):
+    two.git("switch", "-q", "main")
+    message, typed = ways(two, "feature", "continue")
+    assert message == f"several workflows are active: {OTHERS}, {SLUG}"
+    assert sorted(typed) == [f"holdfast feature continue {OTHERS}", f"holdfast feature continue {SLUG}"]
+
+
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("status", "'status' is a reserved word, which cannot be the slug of a feature"),
+        ("01-Requirements", "'01-requirements' is a reserved word, which cannot be the slug of a feature"),
+        ("??? !!!", "no slug can be made of this title"),
+        ("all", "the title has 3 characters (one line, 5 to 500 characters)"),
+        ("a key\x07", "the title has characters that cannot be printed (one line, 5 to 500 characters)"),
+    ],
+)
+def test_a_title_that_gives_no_slug_is_told_why(tmp_path, title, said):
+    house = House(tmp_path / "house")
+    assert house.agent("start", "feature", title, "--json").error["message"].startswith(said)
+    assert "reserved" in house.agent("start", "feature", TITLE, "--set", "slug=list", "--json").error["message"]

@@ -111,7 +111,9 @@ def finalize(draft: Draft, command: cmd.Finalize) -> None:
             draft.emit(ev.Branched(command.branch))
         return
     if not state.finished_at or state.cancelled:
-        raise refusals.not_completed(state)
+        refusal, due = refusals.not_completed(state), queries.current(state)
+        refusal.message += f": {due} is not done" if due else ""
+        raise refusal
     lapsed = [one for one in queries.left(state, draft.facts) if one.kind != "finalize"]
     if lapsed and not command.elsewhere:
         step = lapsed[0].remedies[0].arguments["step"] if lapsed[0].kind == "check" else lapsed[0].name

@@ -88,6 +88,7 @@ def _option(command: Command, flags: dict[str, Option], word: str) -> tuple[Opti
 
 def _words(command: Command, free: list[str], values: dict[str, Any]) -> None:
     """Words without a flag go to what the command expects, in order; the last may take several."""
+    every = free
     for option in (option for option in command.options if not option.is_flag):
         mine = free if option.nargs in ("*", "+") else free[:1]
         free = free[len(mine) :]
@@ -98,7 +99,9 @@ def _words(command: Command, free: list[str], values: dict[str, Any]) -> None:
         if not mine and option.nargs not in ("?", "*"):
             raise _wrong(command, f"{option.shown} is missing")
     if free:
-        raise _wrong(command, f"one word too many: {free[0][:80]!r} (a text with spaces needs quotes)")
+        refusal = _wrong(command, f"one word too many: {free[0][:80]!r} (a text with spaces needs quotes)")
+        refusal.facts.update(words=[word[:200] for word in every[:50]], extra=[word[:200] for word in free[:50]])
+        raise refusal
 
 
 def _take(command: Command, option: Option, word: str | None, values: dict[str, Any]) -> None:

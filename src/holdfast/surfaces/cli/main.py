@@ -143,7 +143,14 @@ def _run(argv: list[str]) -> int:
     from holdfast.surfaces.cli import arguments
     from holdfast.surfaces.cli.call import Call
 
-    parsed = arguments.parse(command, rest)
+    try:
+        parsed = arguments.parse(command, rest)
+    except UsageError as error:
+        if "extra" in error.facts:
+            from holdfast.surfaces.cli import misplaced
+
+            misplaced.explain(command, rest, error)
+        raise
     if parsed is None:
         return 0
     if command.name not in _WITHOUT_FOLDER:
@@ -163,6 +170,10 @@ def _run(argv: list[str]) -> int:
 
         if error.code == "no_step":
             repeating.look_elsewhere(call, error)
+            if "candidates" not in error.facts:
+                from holdfast.surfaces.cli import misplaced
+
+                misplaced.no_step(call, error)
         repeating.with_options(call, error)
         news = call.notices() if "--json" in argv else call.news()
         return _report(error, argv, call.scope(), call.settings.objection, news)

@@ -62,8 +62,12 @@ def with_each_workflow(error: HoldfastError, argv: list[str], scope: Scope) -> t
     fitting = [one["ulid"] for one in candidates if one.get("fits")] or [one["ulid"] for one in candidates]
     command = lookup.find(argv)[0].name
     again = _open(command, argv)
-    at = again.index("--") if "--" in again else len(again)
-    found = [shell("holdfast", *again[:at], "-w", scope.active.get(ulid, ulid), *again[at:]) for ulid in fitting[:MOST]]
+    at, flag = again.index("--") if "--" in again else len(again), ["-w"]
+    if naming.has_slug(command):
+        at, flag = len(command.split()), []
+    found = [
+        shell("holdfast", *again[:at], *flag, scope.active.get(ulid, ulid), *again[at:]) for ulid in fitting[:MOST]
+    ]
     if command not in _DECIDING:
         return tuple(found)
     show, wait, *own = remedies.person("this", *found, workflow=fitting[0])

@@ -23,8 +23,9 @@ from holdfast.plain.digest import digest
 from holdfast.systems.gated.words import HOME
 
 LARGEST = 16 << 20
+LIST = "docs/features.md"
 _TABLE = {
-    "docs/features.md": "00-feature/features.md",
+    LIST: "00-feature/features.md",
     "docs/requirements.md": "01-requirements/requirements.md",
     "docs/architecture.md": "02-architecture/architecture.md",
     "docs/user-guide.md": "05-documentation/user-docs.md",
@@ -33,7 +34,7 @@ _TABLE = {
 _DIAGRAMS, _OWN_DIAGRAMS = "docs/diagrams", "02-architecture/diagrams"
 _FIRST_WORDS = {
     f"{HOME}/.gitkeep": "",
-    "docs/features.md": "# Features\n\nWhat this project can do, one entry for each feature.\n",
+    LIST: "# Features\n\nWhat this project can do, one entry for each feature.\n",
     "docs/requirements.md": "# Requirements\n\nWhat this project has to do, and how well.\n",
     "docs/architecture.md": "# Architecture\n\nThe parts of this project and how they work together.\n",
     f"{_DIAGRAMS}/.gitkeep": "",

@@ -6,7 +6,7 @@ from holdfast import git
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError
 from holdfast.git import changes as git_changes
-from holdfast.systems.gated import journal_copy, words
+from holdfast.systems.gated import journal_copy, journal_history, words
 from holdfast.systems.seam.wired import Wired
 
 
@@ -25,8 +25,11 @@ def unsuitable(wired: Wired, state: State) -> HoldfastError | None:
     wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
     if wrong is not None:
         return wrong
-    if here != state.branch:
-        return None if is_on_base(wired, state) else wired.branch_mismatch(state)
+    if here != state.branch and not is_on_base(wired, state):
+        return wired.branch_mismatch(state)
+    wrong = journal_history.wrong(wired, state)
+    if wrong is not None or here != state.branch:
+        return wrong
     from holdfast.systems.gated.delivery import clones, handing_over
 
     if not state.finished_at or state.finalized:

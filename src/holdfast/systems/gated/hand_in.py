@@ -6,10 +6,10 @@ Reviews and approvals are of all of it. What the base branch brings is not the f
 from __future__ import annotations
 
 import os
-from _collections_abc import Container, Iterator, Mapping
+from _collections_abc import Container, Iterator, Mapping, Sequence
 
 from holdfast import git
-from holdfast.core import gates, lifecycle
+from holdfast.core import gates, lifecycle, moment
 from holdfast.core.facts import HandIn
 from holdfast.core.state import Artifact, State
 from holdfast.documents.lens.fields import object_in
@@ -21,13 +21,14 @@ from holdfast.git.command import git as run
 from holdfast.git.content import Changed
 from holdfast.machine.place import HOME, SHARED, read_regular
 from holdfast.plain.digest import digest
-from holdfast.systems.gated import central, templates, words, workspace
+from holdfast.systems.gated import central, journal_copy, templates, wording, words, workspace
 from holdfast.systems.seam import team_files
 from holdfast.systems.seam.wired import Wired
 
 CODE = "code"
 """The name of the part that is what the branch changes."""
 LARGEST = 4 << 20
+_BLANK = "write what readers need, or why there is nothing to say"
 _SINCE = "changes since "
 _REVIEWS = "reviews"
 _LEFTOVERS = (".DS_Store", "Thumbs.db")
@@ -44,7 +45,8 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
     found = {name: path for name, path in named.items() if os.path.isfile(os.path.join(base, path))}
     found |= {_name(path): path for path in _files(base, f"{words.home(state)}/{phase}") if path not in named.values()}
     parts = {name: (path, *_hashed(wired, os.path.join(base, path))) for name, path in found.items()}
-    told, since, loose, has_code, files = b"", "", tuple[str, ...](), True, tuple[str, ...]()
+    told, since, has_code = b"", "", True
+    loose, hidden, files = tuple[str, ...](), tuple[str, ...](), tuple[str, ...]()
     if state.plan.step(phase).code:
         rows = changes(wired, state, phase)
         has_code = bool(rows and (isinstance(rows, Artifact) or any(not _is_rule(wired, state, p) for p in rows[1])))
@@ -56,8 +58,9 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
                 content = _joined(sections)
                 parts[CODE] = (f"{_SINCE}{since[:12]}" if since else "all files", digest(content), len(content))
                 told, files = content if len(content) <= LARGEST else b"", tuple(sorted(sections))
-        if state.step(phase).status != lifecycle.DONE:
-            loose = tuple(workspace.loose(wired, state, phase))
+        is_done = state.step(phase).status == lifecycle.DONE
+        loose = unproven(wired, state, phase) if is_done else tuple(workspace.loose(wired, state, phase))
+        hidden = () if _is_succeeded(state, phase) else _hidden(wired, state)
     lacking, copied = [], []
     for name, path in required.items():
         wrong, content = _wrong(wired, base, path)
@@ -70,7 +73,18 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
     deleted = _deleted(wired, state, phase, base, parts)
     own_rules = tuple(rules(wired, state)) if state.step(phase).status in gates.REVIEWED else ()
     return HandIn(
-        parts, told_by, tuple(lacking), deleted, tuple(copied), told, files, since, loose, own_rules, not has_code
+        parts,
+        told_by,
+        tuple(lacking),
+        deleted,
+        tuple(copied),
+        told,
+        files,
+        since,
+        loose=loose,
+        hidden=hidden,
+        rules=own_rules,
+        without_code=not has_code,
     )
 
 
@@ -104,13 +118,10 @@ def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, b
     Of an approved phase it is what was approved once a later one with code has begun: that one is reviewed and approved
     with what changes from then on. While another branch is checked out, it is what it was.
     """
-    known = _known(state, phase)
     repository = git.find(wired.place.base(state.worktree))
     if repository is None or _is_succeeded(state, phase) or wired.is_elsewhere(state):
         return state.step(phase).artifacts.get(CODE)
-    since, head = own.base(repository, state.head), git.head(repository)
-    if known and since == head:  # it was merged: compared with the commit that it was compared with
-        since = git_changes.resolve(repository, known.path.removeprefix(_SINCE)) or since
+    since, head = _base(wired, repository, state), git.head(repository)
     if head and state.step(phase).status == lifecycle.DONE:
         return since or "", committed(wired, repository, state, since, head)
     found = wired.world.changed(repository, since, wired.world.aside(state))
@@ -118,6 +129,22 @@ def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, b
     if head:
         told |= own.committed_lines(repository, since, head, _rules(wired, repository, state, since, head))
     return since or "", told
+
+
+def _base(wired: Wired, repository: git.Repository, state: State, at: str | None = None) -> str | None:
+    """The commit that the branch is compared with: once it was merged, still what its base had without it.
+
+    After a merge, the newest commit that both have is one of the branch's own, which has its journal.
+    """
+    since = own.base(repository, state.head, at)
+    head = at or git.head(repository)
+    inside = git.inside(repository, os.path.join(wired.place.base(state.worktree), journal_copy.name(state.id)))
+    if since is None or head is None or inside is None or not git_changes.has_path(repository, since, inside):
+        return since
+    handed = (state.step(phase).artifacts.get(CODE) for phase in state.plan.children(""))
+    recorded = {one.path.removeprefix(_SINCE) for one in handed if one and one.path.startswith(_SINCE)}
+    known = [sha for sha in (git_changes.resolve(repository, one) for one in sorted(recorded)) if sha]
+    return own.base_without(repository, state.head, inside, head, known) or since
 
 
 def committed(
@@ -129,13 +156,48 @@ def committed(
     return own.committed_lines(repository, since, commit, found)
 
 
+def unproven(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
+    """Of finished code: what only is in the working tree, unless the checks ran on what is committed, without it.
+
+    The end writes and commits the docs itself.
+    """
+    from holdfast.git import content
+
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None or _is_succeeded(state, phase):
+        return ()
+    aside = (*wired.world.aside(state), *wired.world.published(state))
+    targets = wired.world.published(state)
+    loose = [path for path in workspace.loose(wired, state, phase, aside) if not _is_half_written(path, targets)]
+    trees = {one.tree for one in state.step(phase).evidence.values()}
+    if not loose or (state.finished_at and trees == {content.committed_tree(repository, aside)}):
+        return ()
+    return tuple(loose)
+
+
+def _is_half_written(path: str, targets: Sequence[str]) -> bool:
+    """Whether an end that died was writing this beside one of the docs that it publishes."""
+    folder, name = os.path.split(path)
+    beside = any(folder in (target, os.path.dirname(target)) for target in targets)
+    return beside and name.startswith(".") and name.endswith(".tmp")
+
+
+def _hidden(wired: Wired, state: State) -> tuple[str, ...]:
+    """What the tests may use and no other clone has: it is no change, as git is told here not to look at it."""
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None:
+        return ()
+    found = own.hidden(repository, wired.world.aside(state), moment.to_epoch(state.created_at))
+    return tuple(path for path in found if not _is_leftover(os.path.basename(path)))
+
+
 def rules(wired: Wired, state: State) -> list[str]:
     """The files in `.holdfast/` that the branch changes: settings, who may sign, definitions, the team."""
     repository = git.find(wired.place.base(state.worktree))
     head = git.head(repository) if repository else None
     if repository is None or head is None or wired.is_elsewhere(state):
         return []
-    return sorted(_rules(wired, repository, state, own.base(repository, state.head), head))
+    return sorted(_rules(wired, repository, state, _base(wired, repository, state), head))
 
 
 def _rules(
@@ -160,7 +222,7 @@ def altered(wired: Wired, repository: git.Repository, state: State, then: str) -
     if head is None or head == then:
         return []
     aside = wired.world.published(state)
-    was, now = (committed(wired, repository, state, own.base(repository, state.head, at), at) for at in (then, head))
+    was, now = (committed(wired, repository, state, _base(wired, repository, state, at), at) for at in (then, head))
     other = (name for name in sorted({*was, *now}) if was.get(name) != now.get(name))
     return [name for name in other if not any(f"{name}/".startswith(f"{path}/") for path in aside)]
 
@@ -182,13 +244,6 @@ def _is_succeeded(state: State, phase: str) -> bool:
     phases = state.plan.children("")
     later = (one for one in phases[phases.index(phase) + 1 :] if state.plan.step(one).code)
     return any(state.step(one).status != lifecycle.PENDING for one in later)
-
-
-def _known(state: State, phase: str) -> Artifact | None:
-    """The changes as this phase handed them in last, else one before it."""
-    phases = state.plan.children("")
-    handed = (state.step(one).artifacts.get(CODE) for one in reversed(phases[: phases.index(phase) + 1]))
-    return next((one for one in handed if one and one.path.startswith(_SINCE)), None)
 
 
 def _joined(sections: Mapping[str, bytes]) -> bytes:
@@ -252,9 +307,11 @@ def _wrong(wired: Wired, base: str, path: str) -> tuple[str, bytes]:
     except UnicodeDecodeError:
         return "is no text in UTF-8", b""
     name = os.path.basename(path).removesuffix(".md")
-    says = is_more(text, "")
-    if not says or not all(is_more(text, one) for one in _templates(wired, name)):
-        return ("says nothing beyond its template" if says else "has no content yet"), b""
+    if not wording.is_more(text, ""):
+        only = wording.placeholder(text)
+        return (f"only says {only[:40]!r}: {_BLANK}" if only else "has no content yet"), b""
+    if not all(wording.is_more(text, one) for one in _templates(wired, name)):
+        return "says nothing beyond its template", b""
     return "", content
 
 
@@ -266,19 +323,3 @@ def _templates(wired: Wired, name: str) -> list[str]:
         return [shipped, templates.template(name, wired.place.root)]
     except HoldfastError:
         return [shipped]  # what is wrong with a file of the project is told to who asks for the template
-
-
-def is_more(text: str, template: str) -> bool:
-    """Whether a document says something that its template does not: headings and comments say nothing."""
-    known = _sayings(template)
-    whole = " ".join(known)
-    return any(line not in known and line not in whole for line in _sayings(text))
-
-
-def _sayings(text: str) -> list[str]:
-    """The lines that say something, with white space made the same."""
-    import re
-
-    plain = re.sub(r"<!--.*?(-->|\Z)", " ", text, flags=re.DOTALL)
-    lines = (" ".join(line.split()) for line in plain.splitlines())
-    return [line for line in lines if not line.startswith("#") and any(char.isalnum() for char in line)]

@@ -6,18 +6,19 @@ import os
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import gates, lifecycle, policies, queries, remedies
-from holdfast.core.definition import BUILT_IN, Check
-from holdfast.core.remedy import Remedy, one_of, quoted, shell
+from holdfast.core import queries, remedies
+from holdfast.core.remedy import Remedy, one_of, shell
 from holdfast.core.state import State
 from holdfast.documents.reconcile import GIT
-from holdfast.engine.ports import AHEAD, FORKED, LARGEST_COPY, UNKNOWN, Entry, Standing
+from holdfast.engine.ports import AHEAD, BEHIND, FORKED, LARGEST_COPY, UNKNOWN, Copy, Entry, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, Refused
 from holdfast.files.replace import durable_write
-from holdfast.git.changes import is_branch_name, unmerged
-from holdfast.machine.configuration import CONFIG
+from holdfast.git import changes as git_changes
+from holdfast.git.changes import unmerged
 from holdfast.machine.place import read_regular
-from holdfast.systems.gated import words
+from holdfast.plain.digest import digest
+from holdfast.systems.gated import merges, words
+from holdfast.systems.gated.journal_trust import require_sound
 from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
@@ -91,15 +92,40 @@ def take(wired: Wired, slug: str, worktree: str, *, only_look: bool = False) -> 
     try:
         standing = compared(wired, slug, worktree, data)
         if standing.kind in (UNKNOWN, AHEAD) and not only_look:
-            require_sound(wired, slug, worktree, wired.store.examine_copy(data, name(slug)).state)
-            wired.reconciler.settle(wired.engine.show(wired.store.fast_forward(data, name(slug))))
+            wired.reconciler.settle(wired.engine.show(taken(wired, slug, worktree, data)))
     except (Broken, Conflict) as refusal:
         if refusal.code == "lines_missing":
             refusal.remedies = (remedies.doctor(),)
         elif isinstance(refusal, Broken):
-            refusal.remedies = (shell("git", "restore", name(slug)), remedies.recover(slug))
+            back = () if is_committed(wired, slug, worktree) else (shell("git", "restore", name(slug)),)
+            refusal.remedies = (*back, remedies.recover(slug))
         return refusal
     return forked(slug, standing) if standing.kind == FORKED else None
+
+
+def is_committed(wired: Wired, slug: str, worktree: str) -> bool:
+    """Whether HEAD has the copy as it is in the working tree."""
+    return _committed(wired, slug, worktree) == read(wired, slug, worktree)
+
+
+def taken(wired: Wired, slug: str, worktree: str, data: bytes) -> State:
+    """The state after a copy that continues what is here, or that a person decided for in another clone."""
+    copy = wired.store.examine_copy(data, name(slug))
+    require_sound(wired, slug, worktree, copy.state)
+    if wired.store.compare(data, name(slug)).kind != FORKED:
+        return wired.store.fast_forward(data, name(slug))
+    state, kept = superseded(wired, slug, copy)
+    said = f"a person decided in another clone that the journal of {slug} that came with git holds"
+    said += f"; the one that was here is kept in {kept}"
+    wired.changes.append(said)
+    return state
+
+
+def superseded(wired: Wired, slug: str, copy: Copy) -> tuple[State, str]:
+    """A copy takes the place of the journal here, which is kept: the state, and where."""
+    kept = f"here-{digest(wired.store.export(copy.ulid))[:12]}"
+    state = wired.store.supersede(copy.data, kept, name(slug))
+    return state, f".holdfast/archive/{copy.ulid}-{kept}.jsonl"
 
 
 def take_over(wired: Wired) -> list[str]:
@@ -145,10 +171,27 @@ def is_finalized(repository: git.Repository, base: str, slug: str, at: str = "HE
 def compared(wired: Wired, slug: str, worktree: str, data: bytes) -> Standing:
     """How a copy stands to what is here. A feature has one journal: another one differs from it in its first line."""
     found = wired.store.compare(data, name(slug))
+    if found.kind == FORKED:
+        return found.replace(kind=_decided(wired, slug, found.ulid, data))
     ours = next((entry.ulid for entry in live(wired, slug) if entry.worktree == worktree), "")
     if found.kind != UNKNOWN or not ours:
         return found
     return found.replace(ulid=ours, kind=FORKED, ours=wired.store.load(ours).revision)
+
+
+def _decided(wired: Wired, slug: str, ulid: str, data: bytes) -> str:
+    """What a person decided about two journals that differ, in the clone that one of them came from."""
+    theirs = wired.store.examine_copy(data, name(slug))
+    ours = wired.store.examine_copy(wired.store.export(ulid), name(slug))
+    if ours.sums[-1] in given_up(theirs.state):
+        return AHEAD
+    return BEHIND if theirs.sums[-1] in given_up(ours.state) else FORKED
+
+
+def given_up(state: State) -> list[str]:
+    """The sums of the lines that a person decided against."""
+    kept = state.context.get(words.GIVEN_UP)
+    return [one for one in kept if isinstance(one, str)] if isinstance(kept, (list, tuple)) else []
 
 
 def live(wired: Wired, slug: str) -> list[Entry]:
@@ -185,80 +228,24 @@ def merging(wired: Wired, slug: str) -> Refused | None:
         return None
     said = f"git is in the middle of a {operation} that left {', '.join(files[:4])} to be resolved"
     said += ": Holdfast brings both sides together once it is taken back"
-    ways = (shell("git", operation, "--abort"), remedies.recover(slug, text="then"))
+    ways: tuple[Remedy, ...] = (shell("git", operation, "--abort"), remedies.recover(slug, text="then"))
+    theirs = git_changes.resolve(repository, "MERGE_HEAD") if operation == "merge" else None
+    every = git_changes.unmerged(repository, "") if theirs else []
+    kind = _kind_at(wired, slug, repository, theirs) if theirs else ""
+    if theirs and merges.by_people(slug, repository, wired.place.worktree, kind, every):
+        said = f"git is in the middle of a merge that left {', '.join(every[:4])} to be resolved"
+        ways = merges.by_hand(slug, repository, wired.place.worktree, kind, every, "MERGE_HEAD")
+        files = every
     return Refused("git_busy", said, remedy=ways, facts={"operation": operation, "files": files[:50]})
 
 
-def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
-    """A journal from outside says nothing of where files are here, nor which commands may run."""
-    brought = _brought(wired, worktree, state)
-    told = ", ".join(" ".join(map(quoted, one.run)) for one in brought)
-    wrong = [
-        what
-        for what, is_wrong in {
-            f"it is the journal of {state.id}": (state.id, state.dialect) != (slug, "gated"),
-            "it was started in a linked worktree of another machine": state.worktree != worktree,
-            "it names files elsewhere": bool(state.file or state.session),
-            "its branch cannot be the name of one": not is_branch_name(state.branch or ""),
-            "it asks for no approval of a phase, or leaves one out": not _is_gated(state),
-            f"it brings commands of its own, which this project does not have: {told}": bool(brought),
-        }.items()
-        if is_wrong
-    ]
-    if wrong:
-        said = f"{name(slug)} is not applied: {'; '.join(wrong)}"
-        ways: tuple[Remedy, ...] = (shell("git", "log", "--", name(slug)),)
-        if len(wrong) == 1 and brought and all(one.uses for one in brought):
-            named = f"to let it run, write {brought[0].uses} = '{told}' below [commands] in {CONFIG}, then"
-            ways = (remedies.trust(CONFIG, text=named), *ways)
-        raise Conflict("copy_refused", said, remedy=ways, facts={"reasons": wrong})
-
-
-def _brought(wired: Wired, worktree: str, state: State) -> list[Check]:
-    """The checks whose commands are neither found in this project, nor in its configuration as somebody trusted it, nor
-    in the journal here.
-
-    What a definition of the project's own says is trusted with that, when it is to run.
-    """
-    brought = _checks(state)
-    here = _checks_here(wired, state) if brought else []
-    checks = [check for check in brought if check not in here]
-    if not checks:
-        return []
-    from holdfast.checks import tooling
-    from holdfast.systems.seam.trusted import content
-
-    place = wired.place
-    config, base = os.path.join(place.root, CONFIG), place.base(worktree)
-    trusted = os.path.exists(config) and wired.is_trusted(content(config).digest, config)
-    found: list[Check] = []
-    for one in checks:
-        if not one.uses and state.source not in ("", BUILT_IN):
-            continue
-        known = [tooling.commands(place.root, base), tooling.nearest(base, [os.path.join(one.folder, "x")])]
-        tools = [table.get(one.uses) for table in known] if one.uses else []
-        own = [tool for tool in tools if tool and (tool.source != CONFIG or trusted)]
-        if not any((tool.run, tool.folder) == (one.run, one.folder) for tool in own) and one not in found:
-            found.append(one)
-    return found
-
-
-def _checks_here(wired: Wired, state: State) -> list[Check]:
-    """None where the journal here cannot be read: the copy may be there to fix it."""
+def _kind_at(wired: Wired, slug: str, repository: git.Repository, commit: str) -> str:
+    """How the journal that a commit has stands to the one here; empty where it has none that can be read."""
+    data = git.head_blob(repository, _full(wired, slug, wired.place.key()), commit)
     try:
-        return _checks(wired.store.load(state.ulid)) if wired.store.has(state.ulid) else []
+        return compared(wired, slug, wired.place.key(), data).kind if data else ""
     except Broken:
-        return []
-
-
-def _checks(state: State) -> list[Check]:
-    return [check for path in state.plan.paths for check in state.plan.step(path).checks if check.run]
-
-
-def _is_gated(state: State) -> bool:
-    """Whether every phase asks for a person: the lines of a journal from outside were decided by nobody here."""
-    asking = [p for p in words.PHASES if p in state.plan and policies.asks_for_person(gates.policy(state.plan.step(p)))]
-    return len(asking) == len(words.PHASES) and not any(state.step(p).status == lifecycle.SKIPPED for p in asking)
+        return ""
 
 
 def is_known(wired: Wired, slug: str, data: bytes) -> bool:

@@ -13,14 +13,19 @@ if TYPE_CHECKING:
 
 RULE, PARAGRAPH, ROW, MATTER = 0, 7, 8, 9
 """Levels of blocks; those of headings are between the first two. Matter is code and quotations: others' words."""
+STRUCK = "x"
+"""The kind of a character that is struck out."""
+_ALERT = r"(?i)\[!(?:note|tip|important|warning|caution)\][ \t]*(?=\n|$)"
+"""The first line of a box that forges show: the author's own words, though it is written as a quotation."""
 _LONGEST_SOURCE = 4000  # of one text with its marks; the parser's time may grow with the square of it
 _TAGGED = r"(?i)\s*</?(?!(?:pre|script|style|textarea)\b)[a-z]"
+_STRIKING = r"(?i)</?(?:del|s|strike)>"
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 
 
 class Block(Value):
     """A piece of the document. `within` are the list items it is in; `kinds` says of each character what it is:
-    `s` strong, `c` code, `t` any other.
+    `s` strong, `c` code, `x` struck out, `t` any other.
     """
 
     level: int
@@ -28,16 +33,20 @@ class Block(Value):
     line: int
     text: str
     kinds: str = ""
+    is_head: bool = False
+    """Whether it is the row above the rows of a table."""
 
 
 def blocks(text: str) -> Iterator[Block]:
     """Comments are no blocks. Links stay as they are written, since `[MAJOR]` is the beginning of one."""
     from markdown_it import MarkdownIt
 
-    markdown = MarkdownIt("commonmark").enable("table").disable(["inline", "reference", "link", "image"])
+    markdown = (
+        MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["inline", "reference", "link", "image"])
+    )
     tokens = markdown.parse(text)
     items: tuple[int, ...] = ()
-    quotes = 0
+    quotes: list[bool] = []  # of each blockquote around: whether these are others' words
     row: list[tuple[str, str]] = []
     for at, token in enumerate(tokens):
         line = token.map[0] + 1 if token.map else 1
@@ -46,8 +55,11 @@ def blocks(text: str) -> Iterator[Block]:
                 items = (*items, at)
             case "list_item_close":
                 items = items[:-1]
-            case "blockquote_open" | "blockquote_close":
-                quotes += token.nesting
+            case "blockquote_open":
+                inner = tokens[at + 2].content if tokens[at + 1].type == "paragraph_open" else ""
+                quotes.append(not re.match(_ALERT, inner))
+            case "blockquote_close":
+                quotes.pop()
             case "fence" | "code_block":
                 yield Block(MATTER, items, line, token.content.strip("\n"))
             case "hr" if token.level == 0:
@@ -55,35 +67,42 @@ def blocks(text: str) -> Iterator[Block]:
             case "html_block":
                 shown, kinds = _untagged(token.content)
                 if shown.strip():
-                    yield Block(MATTER if quotes else PARAGRAPH, items, line, shown, kinds)
+                    yield Block(MATTER if any(quotes) else PARAGRAPH, items, line, shown, kinds)
             case "inline" if tokens[at - 1].type in ("th_open", "td_open"):
                 row.append(_plain(markdown, token.content))
                 if tokens[at + 2].type == "tr_close":
                     shown, kinds = (" | ".join(part) for part in zip(*row, strict=True))
-                    yield Block(MATTER if quotes else ROW, items, line, shown, kinds)
+                    is_head = tokens[at - 1].type == "th_open"
+                    yield Block(MATTER if any(quotes) else ROW, items, line, shown, kinds, is_head)
                     row = []
             case "inline":
                 before = tokens[at - 1]
                 heading = before.type == "heading_open" and before.level == 0
-                level = int(before.tag[1:]) if heading else MATTER if quotes else PARAGRAPH
-                yield Block(level, items, line, *_plain(markdown, token.content))
+                level = int(before.tag[1:]) if heading else MATTER if any(quotes) else PARAGRAPH
+                said = re.sub(_ALERT, "", token.content) if quotes and before.level == len(quotes) else token.content
+                yield Block(level, items, line, *_plain(markdown, said))
 
 
 def _plain(markdown: MarkdownIt, content: str) -> tuple[str, str]:
     """The characters that a reader sees, and the kind of each. A tag stays as it is written; a comment does not."""
     if len(content) > _LONGEST_SOURCE:
         return _unmarked(content)
-    shown, kinds, strong = [], [], 0
+    shown, kinds, strong, struck = [], [], 0, 0
     for token in markdown.inline.parse(content, markdown, {}, []):
         said = token.content
         if token.type in ("strong_open", "strong_close"):
             strong += token.nesting
+        elif token.type in ("s_open", "s_close") or re.fullmatch(_STRIKING, said):
+            closes = token.nesting < 0 or said.startswith("</")
+            said = said or token.markup
+            struck += -1 if closes else 1
         elif token.type in ("softbreak", "hardbreak"):
             said = "\n"
         elif token.type == "html_inline" and said.startswith("<!--"):
             said = "\n" * said.count("\n")
         shown.append(said)
-        kinds.append(("s" if strong else "c" if token.type == "code_inline" else "t") * len(said))
+        kind = STRUCK if struck > 0 else "s" if strong else "c" if token.type == "code_inline" else "t"
+        kinds.append(kind * len(said))
     return "".join(shown), "".join(kinds)
 
 

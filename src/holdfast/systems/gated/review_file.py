@@ -16,12 +16,14 @@ from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
 from holdfast.markdown import feature_file
 from holdfast.markdown.text import mistaken
-from holdfast.systems.gated.review_blocks import MATTER, PARAGRAPH, ROW, RULE, Block, blocks
+from holdfast.systems.gated.review_blocks import MATTER, PARAGRAPH, RULE, Block, blocks
+from holdfast.systems.gated.review_findings import SEVERITIES, Finding, Gathering, one_line, plain
 
 APPROVED, NEEDS_REVISION = "approved", "needs_revision"
-SEVERITIES = ("critical", "major", "minor")
 LARGEST = feature_file.LARGEST
 LONGEST_FEEDBACK = 20_000
+BESIDE = "The review also says:"
+"""What is above the text of a review that is in none of its findings."""
 _BLOCKING = ("critical", "major")
 _DECISION = r"(?is)[\W\d_]*(?:(?:final|overall|review|reviewer['’]?s?) )?(?:decision|verdict)\b\s*([:–—=-]?)\s*(.*)"
 # Signs of refusal are no part of an approval; whatever is around the other word, work continues.
@@ -31,63 +33,22 @@ _WORDS = (
 )
 _FRONT = r"(?i)\s*(?:decision|verdict)\s*:\s*['\"]?(.+?)['\"]?\s*"
 _EITHER = r"(?is)approved.*needs[\s_-]+revision|needs[\s_-]+revision.*approved"
-_RANKS = ("high", "medium", "low")
-"""Severities in other projects that are also words of a sentence: in front of a line they need a colon or dash."""
-_LOUD = ("critical", "blocker", "blockers", "blocking", "major", "minor")
-"""Severities that mark a finding in front of a line by capitals alone."""
-_KINDS = f"critical|blockers?|blocking|major|minor|must[ -]fix|p[0-3]|{'|'.join(_RANKS)}"
-_SEVERITY = f"(?P<severity>{_KINDS})"
-_MEANT = {
-    **dict.fromkeys(("blocker", "blockers", "blocking", "p0"), "critical"),
-    **dict.fromkeys(("high", "p1", "must fix", "must-fix"), "major"),
-    **dict.fromkeys(("medium", "low", "p2", "p3"), "minor"),
-}
-_FINDING = "(?:issues?|findings?|problems?|concerns?|bugs?|defects?)"
-_MARK = rf"(?i)\[\s*{_SEVERITY}\s*\]"
-_LEADING = (
-    r"(?im)^(?:[^\w\n\[]|\d+[.)]|\[[ x]\])*"
-    rf"(?P<words>(?:severity[ \t]*[:=–—-][ \t]*)?{_SEVERITY})\b(?:[ \t]+{_FINDING})?[ \t]*[:–—)]?"
+_IF = (
+    r"(?:only\s+(?:if|once|after|when)|provided|conditional|conditionally|subject\s+to"
+    r"|as\s+long\s+as|(?:on|under)\s+(?:the\s+|one\s+)?condition)\b"
 )
-"""A severity at the beginning of a line; it marks a finding with a colon or dash after it, or in bold."""
-_TRAILING = r"(?im)[\[(]\s*(?P<severity>critical|blocker|blocking|major|must[ -]fix|p[01])\s*[\])][.\s]*$"
-_NAMED = rf"(?i)\bseverity[ \t]*[:=][ \t]*{_SEVERITY}\b"
-"""A severity behind what it is of."""
-_SIGNS = {"🔴": "critical", "🟠": "major"}
-_SIGN = rf"(?im)^(?:[^\w\n\[🔴🟠]|\d+[.)])*(?P<sign>[🔴🟠])(?!\W*(?:{_KINDS})\b)"
-_CONDITION = (
-    r"(?i)[\W_]*(?:but\s+)?(?:only\s+(?:if|once|after|when)|provided|conditional|conditionally|subject\s+to"
-    r"|as\s+long\s+as|on\s+(?:the\s+)?condition)\b"
-)
+_CONDITION = rf"(?i)[\W_]*(?:but\s+)?{_IF}"
 """The beginning of a text that takes half of an approval back."""
-_CELL = rf"(?i)(?:^|(?<=\| ))[^\w|]*{_SEVERITY}[^\w|]*(?= \||$)"
-_SECTION = rf"(?i)(?:[\W\d_])*{_SEVERITY}(?:\s+{_FINDING})?(?:\s+before\s+[\w ]{{1,30}})?(?:[\W\d_])*"
-"""The heading of a section of findings."""
-_BEFORE_A_MARK = r"(?:<[^<>\n]*>|[\W\d_]|\[[xX]\])*"
-_AFTER_A_MARK = r"(?:\s*[:–—|]|\s+-(?=\s))*\s*"
-_NONE_OF = (
-    r"(?i)\b(?:no|zero|without|neither)\s+(?:(?:further|more|new|open|other|remaining|unresolved)\s+)?"
-    rf"(?:\[\s*(?:{_KINDS})\s*\][\s,/&]*(?:(?:or|and|nor)\s+)?)*$"
+_CONDITIONAL = (
+    rf"(?i)\bapprov(?:ed|e|al)\b\W+(?:(?:it|this|is|but|them)\W+){{0,2}}(?:{_IF}|if\b|once\b(?!\s+(?:again|more|before)\b))"
+    r"|\bconditional(?:ly)?\s+approv"
 )
-_NONE_BEHIND = rf"(?i)\b(?:no|zero|without)\s+(?:\w+\s+)?{_FINDING}\s*$|{_NONE_OF[4:]}"
-_NOTHING = (
-    r"(?i)(?:(?:issues?|findings?)\W*)?"
-    rf"(?:none|0|n/?a|nothing|no (?:(?:{_KINDS}) )?(?:issues|findings|problems|concerns|bugs))"
-    r"(?: (?:found|identified))?\W*"
-)
-_CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+"""The same in a sentence that names the approval, wherever it is."""
 _HOW = f"write {' or '.join(DECISIONS)}"
 _REMEDY = (
     f"have the reviewer fix {{}}: {DECISIONS[1]}, '- **[MAJOR]** what is wrong', a line each, would do;"
     " findings of earlier reviews are told in a sentence, without their severity in front"
 )
-
-
-class Finding(Value):
-    """Something that is wrong: how severe, and in plain text what. `line` counts from 1."""
-
-    severity: str
-    text: str
-    line: int
 
 
 class ReviewFile(Value):
@@ -105,32 +66,12 @@ def read(full: str, path: str) -> ReviewFile:
     """
     front, text = _text(full, path)
     reading = _Reading(text, _decided_in(front))
-    findings = reading.findings()
+    findings = reading.gathered.findings()
     if mistakes := sorted((*reading.mistakes, *reading.contradictions(findings))):
         raise mistaken("bad_review", "review", path, mistakes, _REMEDY.replace("{}", path), path=path)
     decision = reading.decisions[0][1]
-    return ReviewFile(decision, findings, _feedback(decision, findings, reading.rest))
-
-
-class _Open:
-    """A finding while its text is gathered."""
-
-    def __init__(self, severity: str, line: int, block: Block, text: str, *, section: bool = False) -> None:
-        self.severity, self.line, self.level, self.within = severity, line, block.level, block.within
-        self.parts = [text]
-        self.is_section = section  # a heading, which is no finding without a text below it
-
-    def ends_before(self, block: Block) -> bool:
-        """It lasts as long as its list item, its section, its row, or the paragraph and the lists that follow it."""
-        if self.level == ROW or block.within[: len(self.within)] != self.within:
-            return True
-        if block.level < PARAGRAPH:
-            return block.level <= self.level
-        beside = self.level == block.level == PARAGRAPH and not block.within
-        return beside and any(part.strip() for part in self.parts)
-
-    def finding(self) -> Finding:
-        return Finding(self.severity, _one_line(" ".join(self.parts)), self.line)
+    rest = [*reading.gathered.left()] if findings else reading.rest
+    return ReviewFile(decision, findings, _feedback(decision, findings, rest))
 
 
 class _Reading:
@@ -140,8 +81,8 @@ class _Reading:
         self.decisions: list[tuple[int, str]] = []
         self.mistakes: list[tuple[int, str]] = []
         self.rest: list[str] = []  # everything but the decision
-        self._found: list[_Open] = []
-        self._open: list[_Open] = []
+        self.gathered = Gathering()
+        self._conditions: list[tuple[int, str]] = []
         self._awaited = 0  # the line of a heading whose decision is to be below it
         self._headings = 0
         self._is_decided = False  # by the block before this one
@@ -154,13 +95,6 @@ class _Reading:
         if not self._headings:
             self.mistakes.append((1, f"there is no decision: {_HOW}"))
 
-    def findings(self) -> tuple[Finding, ...]:
-        """Those that say something: a reviewer may fill in a severity with 'None'."""
-        found = ((each, each.finding()) for each in self._found)
-        return tuple(
-            one for each, one in found if not re.fullmatch(_NOTHING, one.text) and (one.text or not each.is_section)
-        )
-
     def contradictions(self, findings: Sequence[Finding]) -> Iterator[tuple[int, str]]:
         decisions = dict.fromkeys(word for _, word in self.decisions)
         if len(decisions) > 1:
@@ -168,12 +102,12 @@ class _Reading:
             line = next(line for line, other in self.decisions if other != word)
             yield line, f"the decision of line {first} is another one: {word.upper()}"
         elif APPROVED in decisions:
+            for line, said in self._conditions:
+                yield line, f"an approval has no condition, and this is one: {said!r}"
             for finding in findings:
                 if finding.severity in _BLOCKING:
-                    yield (
-                        finding.line,
-                        f"APPROVED has no {finding.severity.upper()} finding, and this is one: {finding.text[:60]!r}",
-                    )
+                    said = f"this is one: {finding.text[:60]!r}" if finding.text else "here is one without words"
+                    yield finding.line, f"APPROVED has no {finding.severity.upper()} finding, and {said}"
 
     def _decides(self, block: Block) -> bool:
         """Take the block if it is a decision, or the heading of one."""
@@ -187,7 +121,7 @@ class _Reading:
         if heading is None or not (heading[1] or not heading[2] or _word(heading[2])):
             return False
         self._headings += 1
-        self._open.clear()
+        self.gathered.close()
         if heading[2]:
             self._decide(block.replace(text=heading[2]))
         else:
@@ -206,112 +140,16 @@ class _Reading:
         elif re.search(_EITHER, block.text[:200]):
             self.mistakes.append((block.line, f"the decision is still to be made, it names both: {_HOW}"))
         else:
-            said = _one_line(block.text)[:60]
+            said = one_line(block.text)[:60]
             self.mistakes.append((block.line, f"the decision {said!r} is neither APPROVED nor NEEDS_REVISION: {_HOW}"))
 
     def _take(self, block: Block) -> None:
-        while self._open and self._open[-1].ends_before(block):
-            self._open.pop()
         self.rest.append(block.text)
-        if self._is_decided and block.level == PARAGRAPH and re.match(_CONDITION, block.text):
-            said = _one_line(block.text)[:60]
-            self.mistakes.append((block.line, f"an approval has no condition, and this is one: {said!r}"))
+        begins = self._is_decided and block.level == PARAGRAPH and re.match(_CONDITION, block.text)
+        if begins or (block.level != MATTER and re.search(_CONDITIONAL, block.text)):
+            self._conditions.append((block.line, one_line(block.text)[:60]))
         self._is_decided = False
-        if marked := list(_marked(block)):
-            self._found += marked
-            self._open += marked[-1:]
-        elif self._open:
-            self._open[-1].parts.append(block.text)
-
-
-class _Mark(Value):
-    """A severity that a finding begins with, and where it is in the text of its block."""
-
-    severity: str
-    start: int
-    end: int
-
-
-def _marked(block: Block) -> Iterator[_Open]:
-    """The findings that begin in a block, each with its share of the text."""
-    if block.level == MATTER:
-        return
-    text = block.text
-    section = re.fullmatch(_SECTION, text) if RULE < block.level < PARAGRAPH and "[" not in text else None
-    if section:
-        yield _Open(_severity(section["severity"]), block.line, block, "", section=True)
-        return
-    marks = _marks(block)
-    begins = [
-        _begin(text, mark, before.end if before else -1) for before, mark in zip([None, *marks], marks, strict=False)
-    ]
-    ends = [*begins[1:], len(text)]
-    line, seen = block.line, 0
-    for mark, begin, end in zip(marks, begins, ends, strict=False):
-        line, seen = line + text.count("\n", seen, mark.start), mark.start
-        after = re.sub(_AFTER_A_MARK, "", text[mark.end : end], count=1)
-        yield _Open(mark.severity, line, block, f"{text[begin : mark.start]} {after}")
-
-
-def _marks(block: Block) -> list[_Mark]:
-    """Severities in brackets, at the beginning of a line, or alone in a cell of a table; in their order."""
-    bracketed = [mark for mark in re.finditer(_MARK, block.text) if _counts(block, mark)]
-    if block.level == ROW:
-        plain = list(re.finditer(_CELL, block.text)) if not bracketed else []
-    else:
-        plain = [mark for mark in re.finditer(_LEADING, block.text) if _leads(block, mark)]
-    found = [_Mark(_severity(mark["severity"]), mark.start(), mark.end()) for mark in bracketed]
-    found += [_Mark(_severity(mark["severity"]), mark.start(1), mark.end()) for mark in plain]
-    if block.level == PARAGRAPH:
-        found += [_Mark(_SIGNS[mark["sign"]], mark.start(1), mark.end()) for mark in re.finditer(_SIGN, block.text)]
-        known = [*found]
-        behind = (*re.finditer(_TRAILING, block.text), *re.finditer(_NAMED, block.text))
-        found += [
-            _Mark(_severity(mark["severity"]), mark.start(), mark.end())
-            for mark in behind
-            if not re.search(_NONE_BEHIND, block.text[: mark.start()])
-            and not _is_marked(block.text, mark.start(), known)
-        ]
-    return sorted(found, key=lambda mark: mark.start)
-
-
-def _is_marked(text: str, at: int, marks: Sequence[_Mark]) -> bool:
-    """Whether the line of a place has a mark already."""
-    first = text.rfind("\n", 0, at) + 1
-    last = text.find("\n", at)
-    return any(first <= mark.start < (last if last >= 0 else len(text)) for mark in marks)
-
-
-def _severity(word: str) -> str:
-    return _MEANT.get(word.lower(), word.lower())
-
-
-def _leads(block: Block, mark: re.Match[str]) -> bool:
-    """Whether a severity at the beginning of a line speaks of a finding, and does not begin a sentence."""
-    kinds, end = block.kinds[mark.start(1) : mark.end(1)], block.text[mark.end(1) :]
-    before = block.text[mark.start() : mark.start(1)]
-    is_named = mark["words"] != mark["severity"] or (before.endswith("(") and end.startswith(")"))
-    follows = re.match(rf"(?i)(?:[ \t]+{_FINDING})?[ \t]*(?:[:–—]|-[ \t])", end)
-    if block.level < PARAGRAPH:
-        return bool(follows)
-    is_loud = mark["severity"].isupper() and mark["severity"].lower() in _LOUD
-    return is_named or bool(follows) or is_loud or (set(kinds) == {"s"} and mark["severity"].lower() not in _RANKS)
-
-
-def _counts(block: Block, mark: re.Match[str]) -> bool:
-    """In bold anywhere, and as it is at the beginning of a line; but not where the text says that there is none."""
-    before = block.text[max(0, mark.start() - 120) : mark.start()]
-    kind = block.kinds[mark.start(1)]
-    leads = kind == "t" and re.fullmatch(_BEFORE_A_MARK, before[before.rfind("\n") + 1 :])
-    return bool(kind == "s" or leads) and not re.search(_NONE_OF, before)
-
-
-def _begin(text: str, mark: _Mark, last: int) -> int:
-    """Where the text of a finding begins: at its mark, or with the words that are before it."""
-    line = text.rfind("\n", max(last, 0), mark.start) + 1
-    if line < last or re.fullmatch(_BEFORE_A_MARK, text[line : mark.start]):
-        return mark.start
-    return line if last >= 0 else 0
+        self.gathered.take(block)
 
 
 def _word(text: str) -> str:
@@ -319,16 +157,13 @@ def _word(text: str) -> str:
 
 
 def _feedback(decision: str, findings: Sequence[Finding], rest: Sequence[str]) -> str:
-    """What the creator is told, the most severe first; a review without findings has to speak for itself."""
+    """What the creator is told: the findings, the most severe first, then all else that the review says."""
     by_severity = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
     lines = [f"[{finding.severity.upper()}] {finding.text}".rstrip() for finding in by_severity]
-    if not lines and decision == NEEDS_REVISION:
-        lines = [re.sub(_CONTROLS, "", text).strip() for text in rest]
-    return short("\n".join(filter(None, lines)), LONGEST_FEEDBACK)
-
-
-def _one_line(text: str) -> str:
-    return re.sub(_CONTROLS, "", re.sub(r"\s+", " ", text)).strip(" |")
+    others = [*filter(None, map(plain, rest))] if decision == NEEDS_REVISION else []
+    if lines and others:
+        lines.append(BESIDE)
+    return short("\n".join(filter(None, (*lines, *others))), LONGEST_FEEDBACK)
 
 
 def _decided_in(front: Sequence[str]) -> dict[int, str]:

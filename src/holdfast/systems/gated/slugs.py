@@ -18,18 +18,23 @@ _MARK = 8
 
 
 def slug_of(title: str) -> str:
-    """The slug of a title, always the same one; empty when nothing in it can be read.
+    """The slug of a title; empty when it has none."""
+    found = spelled(title)
+    return found if is_slug(found) else ""
+
+
+def spelled(title: str) -> str:
+    """What the slug of a title would be, always the same; empty when nothing in it can be read.
 
     Letters that have no spelling in ASCII are replaced by the beginning of a hash of the whole title, so that two such
     titles differ.
     """
-    spelled, is_whole = _spelled(title)
-    found = "-".join(part for part in spelled.split("-") if part)
+    letters, is_whole = _spelled(title)
+    found = "-".join(part for part in letters.split("-") if part)
     if not is_whole:
         mark = digest(" ".join(title.split()).encode())[:_MARK]
         return f"{_cut(found, LONGEST_SLUG - _MARK - 1) or _OTHER}-{mark}"
-    found = _cut(found, LONGEST_SLUG)
-    return found if is_slug(found) else ""
+    return _cut(found, LONGEST_SLUG)
 
 
 def _spelled(title: str) -> tuple[str, bool]:

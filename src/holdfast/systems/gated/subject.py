@@ -18,7 +18,7 @@ from holdfast.git.command import git as run
 from holdfast.machine.place import Place, read_regular
 from holdfast.systems.gated import central, words, workspace
 from holdfast.systems.gated.document import DIALECT
-from holdfast.systems.gated.slugs import slug_of
+from holdfast.systems.gated.slugs import spelled
 from holdfast.systems.seam import test_command
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, require_repository
 from holdfast.systems.seam.wired import Wired
@@ -39,7 +39,8 @@ def load(asked: Asked, place: Place) -> Loaded:
     refusals.require_free(asked.context, [name for name in DIALECT.reserved if name != "slug"])
     text = " ".join(asked.subject.split())
     if not SHORTEST <= len(text) <= LONGEST or not text.isprintable():
-        wrong = f"has {len(text)} characters or some that cannot be printed" if text else "is missing"
+        wrong = f"has {len(text)} characters" if text.isprintable() else "has characters that cannot be printed"
+        wrong = wrong if text else "is missing"
         message = f"the title {wrong} (one line, {SHORTEST} to {LONGEST} characters)"
         raise UsageError("bad_description", message, remedy=remedies.start("feature", TITLE))
     checked_text(text, "description", 4 * LONGEST)
@@ -51,9 +52,13 @@ def load(asked: Asked, place: Place) -> Loaded:
 
 def _slug(asked: Asked, text: str) -> str:
     """What the workspace is called: it is part of the paths of all its files."""
-    slug = asked.context.get("slug", "") or slug_of(text)
+    slug = asked.context.get("slug", "") or spelled(text)
     if not words.is_slug(slug):
-        said = f"{str(slug)[:80]!r} cannot be the slug of a feature" if slug else "no slug can be made of this title"
+        is_reserved = slug in words.RESERVED
+        said = (
+            f"{str(slug)[:80]!r} {'is a reserved word, which' if is_reserved else ''} cannot be the slug of a feature"
+        )
+        said = " ".join(said.split()) if slug else "no slug can be made of this title"
         said += f": {words.SHORTEST_SLUG} to {words.LONGEST_SLUG} of a-z, 0-9 and single -"
         said += f", not {', '.join(words.RESERVED)}"
         way = "name one: --set slug=user-login"
@@ -183,7 +188,7 @@ def _enter(place: Place, path: str, command: cmd.Start, title: str, now: str) ->
     """Adds the feature to the list of features, once."""
     full = os.path.join(place.worktree, path)
     known = (read_regular(full, _LARGEST) or b"# Features\n").decode("utf-8", "replace")
-    mark = f"- Slug: `{command.id}`"
+    mark = words.entry(command.id)
     if mark in known:
         return
     about = f"\n## {title}\n\n{mark}\n- Branch: `{command.branch}`\n- Started: {moment.whole(now)[:10]}\n"

@@ -108,9 +108,11 @@ def _copy(wired: Wired, state: State) -> tuple[str, bytes | None]:
 
 
 def _findings(wired: Wired, state: State) -> Iterator[tuple[HoldfastError, str]]:
-    from holdfast.systems.gated import journal_copy
+    from holdfast.systems.gated import journal_copy, journal_history
 
     wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
+    if wrong is None and not words.is_deleted(state) and not wired.is_elsewhere(state):
+        wrong = journal_history.wrong(wired, state)
     if wrong is not None:
         yield wrong, journal_copy.name(state.id)
     from holdfast.systems.gated.delivery import clones

@@ -52,9 +52,12 @@ MARK = "[workflow] "
 """How the message of every commit of a workspace begins."""
 FINALIZED_FROM = "finalized_from"
 """The value of the context that keeps the commit which the end of a feature began with."""
+GIVEN_UP = "given_up"
+"""The value of the context that keeps the sums of lines which a person decided against, when two journals differed."""
 RESERVED_KEYS = (
     *("slug", "workspace", "seeded", "pr_url", "pr_number", "last_reviewed_at", "reviewed_ids"),
     FINALIZED_FROM,
+    GIVEN_UP,
 )
 RESERVED = ("workflow", "all", "status", "list", "help", *PHASES)
 SHORTEST_SLUG, LONGEST_SLUG = 2, 64
@@ -70,6 +73,11 @@ def is_slug(text: object) -> bool:
         return False
     ends = text[0] in _LETTERS and text[-1] in _LETTERS
     return ends and _SLUG.issuperset(text) and "--" not in text
+
+
+def entry(slug: str) -> str:
+    """The line by which a feature is known in the list of features."""
+    return f"- Slug: `{slug}`"
 
 
 def home(state: State) -> str:

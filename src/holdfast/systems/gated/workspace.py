@@ -26,19 +26,20 @@ from holdfast.git import changes as git_changes
 from holdfast.git import commits, made
 from holdfast.git.command import git as run
 from holdfast.git.made import Purpose
-from holdfast.systems.gated import central, checkout, journal_copy, words
+from holdfast.systems.gated import central, checkout, journal_copy, journal_history, words
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam.wired import Wired
 
 _GITLINK = b"160000"
+_KEPT = "Keep what is not handed in"
 
 
-def loose(wired: Wired, state: State, phase: str) -> list[str]:
-    """The code of a phase that is in no commit yet, so that nobody else sees it."""
+def loose(wired: Wired, state: State, phase: str, aside: tuple[str, ...] = ()) -> list[str]:
+    """The code of a phase that is in no commit yet, so that nobody else sees it; `aside` are paths that are no code."""
     repository = git.find(wired.place.base(state.worktree))
     if repository is None or not state.plan.step(phase).code:
         return []
-    changed = wired.world.changed(repository, git.head(repository), wired.world.aside(state))
+    changed = wired.world.changed(repository, git.head(repository), aside or wired.world.aside(state))
     return [path for path, one in changed.items() if state.dirt.get(path) != one.blob]
 
 
@@ -89,7 +90,7 @@ def require_review(wired: Wired, state: State) -> None:
         if decision != step.verdicts[-1].verdict:
             said = f"{path} is not as it was read, when it said {step.verdicts[-1].verdict}: {decision}"
             restore = shell("git", "restore", "--source=HEAD", "--", path, text="to take that back")
-            ways = (restore, remedies.reject(phase, workflow=state.ulid, text="or to have the work done again"))
+            ways = (restore, remedies.reject(phase, workflow=state.ulid, text="to have the work done again"))
             raise Refused("review_changed", said, remedy=ways, facts={"path": path, "step": phase})
 
 
@@ -304,6 +305,7 @@ def committed(wired: Wired, state: State, summary: str = "", phase: str = "", mo
     git_changes.require_idle(repository)
     if not words.is_deleted(state):
         wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
+        wrong = wrong or (None if state.cancelled else journal_history.wrong(wired, state))
         if wrong is not None:
             raise wrong
         try:
@@ -319,6 +321,17 @@ def committed(wired: Wired, state: State, summary: str = "", phase: str = "", mo
     message = _message(state, _subjects(repository, state, summary, phase), phase)
     commit_changed(wired, repository, sorted(paths), message, _purpose(state))
     made.forget(repository, state.ulid, "")
+
+
+def as_in(wired: Wired, state: State, commit: str) -> tuple[str, ...]:
+    """Brings the workspace back as a commit has it; what was there and not committed is committed first."""
+    base, repository = wired.place.base(state.worktree), wired.on_branch(state)
+    git_changes.require_idle(repository)
+    commit_changed(wired, repository, tracked(repository, base, words.home(state)), message(state, _KEPT))
+    folder = f":(top,literal){_prefix(repository, base)}{words.home(state)}"
+    run(repository.top, "restore", "-q", f"--source={commit}", "--staged", "--worktree", "--", folder)
+    now = git.head(repository) or ""
+    return (f"{words.home(state)} is as in commit {commit[:12]}; as it was here, it is in commit {now[:12]}",)
 
 
 def commit_changed(

@@ -176,9 +176,10 @@ class Wired(Value):
             raise another_runs(running[0].id, running[0].ulid)
 
     def to_finalize(self) -> Sequence[Entry]:
-        """The completed workflows whose result is still to be published: of the branch, else of the worktree."""
-        here = [e for e in self.store.unpublished() if e.worktree == self.place.key()]
-        return [e for e in here if e.branch in (None, self.place.branch())] or here
+        """The completed workflows whose result is still to be published: of the branch, of the worktree, or all."""
+        every = self.store.unpublished()
+        here = [e for e in every if e.worktree == self.place.key()]
+        return [e for e in here if e.branch in (None, self.place.branch())] or here or every
 
     def scope(self, about: str = "") -> Scope:
         """What commands that are typed here have to say, for remedies about the workflow with this ULID."""

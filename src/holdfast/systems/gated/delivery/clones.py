@@ -7,16 +7,17 @@ brought together with the workspace that belongs to it: no commit is lost, and t
 from __future__ import annotations
 
 import os
+from _collections_abc import Sequence
 
 from holdfast import git
 from holdfast.core import lifecycle, remedies
-from holdfast.core.remedy import shell, told
+from holdfast.core.remedy import Remedy, shell, told
 from holdfast.core.state import State
 from holdfast.engine.ports import AHEAD, FORKED, Standing
 from holdfast.errors import Conflict, HoldfastError, Refused, Trouble
 from holdfast.git import bringing, remotes
 from holdfast.git.remotes import Position
-from holdfast.systems.gated import journal_copy, words, workspace
+from holdfast.systems.gated import journal_copy, merges, words, workspace
 from holdfast.systems.gated.delivery import handing_over
 from holdfast.systems.seam.wired import Wired
 
@@ -126,15 +127,20 @@ def join(wired: Wired, state: State, take: str) -> tuple[str, ...]:
     workspace.committed(wired, state, "Keep what is not handed in")
     now = remotes.position(repository, branch) or now
     take = take if kind == FORKED else "git" if kind == AHEAD else "here"
-    folder = os.path.relpath(_home(wired, state), repository.top) if kind in (FORKED, AHEAD) else ""
+    base = wired.place.base(state.worktree)
+    whole = merges.whole(state.id, repository, base, kind)
     side = now.ours if take == "here" else now.theirs
     message = f"Merge {now.name} into {branch}\n"
     try:
-        bringing.bring(repository, now.theirs, branch, message, wired.settings.lock_wait, folder, side)
+        bringing.bring(repository, now.theirs, branch, message, wired.settings.lock_wait, whole, side)
     except bringing.Collision as collision:
-        raise _together(state, now, collision.files, take) from None
+        files = bringing.collisions(repository, now.ours, now.theirs)
+        said = f"{now.name} and {branch} changed the same in {_listed(collision.files)}: that is merged by hand"
+        ways = _by_hand(wired, state, repository, now, kind, files, take)
+        facts = {"files": list(collision.files[:50]), "branch": branch}
+        raise Refused("merge_conflict", said, remedy=ways, facts=facts) from None
     other = now.theirs if take == "here" else now.ours
-    beside = f"; what the other side has in {words.home(state)} is in commit {other[:12]}" if folder else ""
+    beside = f"; what the other side has in {words.home(state)} is in commit {other[:12]}" if whole else ""
     return (f"brought {now.name} into {branch}{beside}",)
 
 
@@ -161,11 +167,12 @@ def _gone_on(wired: Wired, state: State, repository: git.Repository, now: Positi
         refusal.message = f"{said}, and {refusal.message}"
         refusal.facts.update(facts)
         return refusal
+    if standing is not None and standing.kind == AHEAD and standing.common < standing.ours:
+        said += f"; a person decided there that its journal of {state.id} holds, and not the one here"
     touched = remotes.in_the_way(repository, now)
     way = shell("git", "merge", "--no-edit" if now.ahead else "--ff-only", now.name)
     if touched:
-        listed = ", ".join(touched[:4]) + (", …" if len(touched) > 4 else "")
-        said += f"; {listed} changed there and is not committed here"
+        said += f"; {_listed(touched)} changed there and is not committed here"
         way = remedies.recover(state.id, text="commits and merges both")
         home = os.path.relpath(_home(wired, state), repository.top)
         if not all(name.startswith(f"{home}/") for name in touched):
@@ -173,7 +180,17 @@ def _gone_on(wired: Wired, state: State, repository: git.Repository, now: Positi
     if not now.ahead:
         return Refused("branch_behind", said, remedy=way, facts=facts)
     said += f", and {state.branch} has {now.ahead} that are not there"
-    return Refused("branch_diverged", said, remedy=way, facts=facts)
+    both = [] if touched else bringing.collisions(repository, now.ours, now.theirs)
+    if not both:
+        return Refused("branch_diverged", said, remedy=way, facts=facts)
+    kind = standing.kind if standing else ""
+    people = merges.by_people(state.id, repository, wired.place.base(state.worktree), kind, both)
+    if not people:
+        ways: tuple[Remedy, ...] = (remedies.recover(state.id, text="merges both"),)
+    else:
+        said += f"; both changed {_listed(people)}"
+        ways = _by_hand(wired, state, repository, now, kind, both)
+    return Refused("branch_diverged", said, remedy=ways, facts={**facts, "files": both[:50]})
 
 
 def _standing(wired: Wired, state: State, repository: git.Repository, now: Position) -> Standing | None:
@@ -187,15 +204,22 @@ def _kind(wired: Wired, state: State, repository: git.Repository, now: Position)
     return standing.kind if standing else ""
 
 
-def _together(state: State, now: Position, files: tuple[str, ...], take: str) -> Refused:
+def _by_hand(
+    wired: Wired,
+    state: State,
+    repository: git.Repository,
+    now: Position,
+    kind: str,
+    files: Sequence[str],
+    take: str = "",
+) -> tuple[Remedy, ...]:
     """Code that both sides changed is nobody's to choose but the people's who wrote it."""
-    listed = ", ".join(files[:8]) + (", …" if len(files) > 8 else "")
-    said = f"{now.name} and {state.branch} changed the same in {listed}: that has to be merged by hand"
-    chosen = {"git": "--theirs", "here": "--ours"}.get(take, "--theirs")
-    ways = (
-        shell("git", "merge", "--no-edit", now.name),
-        shell("git", "checkout", chosen, "--", words.home(state), text="then, where the workspace conflicts"),
-        shell("git", "commit", "--no-edit", text="then resolve the other files, git add all of them, and"),
-        remedies.recover(state.id, take=take, text="then"),
-    )
-    return Refused("merge_conflict", said, remedy=ways, facts={"files": list(files[:50]), "branch": state.branch})
+    base = wired.place.base(state.worktree)
+    first, *others = merges.by_hand(state.id, repository, base, kind, files, now.name, take)
+    there = () if base == repository.top else ("-C", repository.top)
+    follows = first.replace(text=f"then {first.text}".strip())
+    return (shell("git", *there, "merge", "--no-edit", now.name), follows, *others)
+
+
+def _listed(files: Sequence[str]) -> str:
+    return ", ".join(files[:8]) + (", …" if len(files) > 8 else "")

@@ -10,7 +10,7 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import queries, remedies
+from holdfast.core import gates, queries, refusals, remedies
 from holdfast.core.remedy import advice, shell
 from holdfast.core.state import State
 from holdfast.core.value import Any
@@ -18,7 +18,7 @@ from holdfast.documents.lens.fields import object_in
 from holdfast.errors import Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.plain.digest import digest
-from holdfast.systems.gated import central, hand_in, subject, words, workspace
+from holdfast.systems.gated import central, hand_in, journal_history, subject, words, workspace
 from holdfast.systems.gated.delivery import clones, handing_over, leftovers, pull_request
 from holdfast.systems.gated.delivery.continuing import require_heard
 from holdfast.systems.seam.ports import Workflow
@@ -53,8 +53,12 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     repository, branch = handing_over.ground(wired, state)
     wired.preview(state, cmd.Finalize())
     told = clones.require_current(wired, state)
+    left_out = journal_history.wrong(wired, state)
+    if left_out is not None:
+        raise left_out
     if not state.finalized:
         require_heard(wired, workflow)
+    _require_committed(wired, state)
     _require_same_code(wired, repository, state)
     published: tuple[str, ...] = ()
     if state.context.get(queries.WORKSPACE) != words.PUBLISHED:
@@ -70,6 +74,13 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     ended = f"{workflow.id} is finalized" + ("" if kept else f", and {words.home(state)} is deleted")
     pushed = handing_over.pushed(wired, workflow.state)
     return (*said, ended, *pushed, *pull_request.describe(wired, workflow.state))
+
+
+def _require_committed(wired: Wired, state: State) -> None:
+    """Refuses to continue with an end that died, where the tests passed only with what is in no commit."""
+    for phase in state.plan.children("") if state.finalized else ():
+        if state.plan.step(phase).code and (files := hand_in.unproven(wired, state, phase)):
+            raise refusals.gate_unmet(phase, [gates.uncommitted(phase, files, finished=True)])
 
 
 def _require_same_code(wired: Wired, repository: git.Repository, state: State) -> None:

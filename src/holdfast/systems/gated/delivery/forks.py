@@ -9,35 +9,43 @@ from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.engine.ports import Copy, Standing
 from holdfast.errors import Conflict
-from holdfast.plain.digest import digest
-from holdfast.systems.gated import journal_copy
+from holdfast.systems.gated import journal_copy, words
+from holdfast.systems.gated.journal_trust import require_sound
 from holdfast.systems.seam.wired import Wired
 
 GIT, HERE = "git", "here"
 
 
-def decided(wired: Wired, slug: str, standing: Standing, take: str, ours: State) -> tuple[State, str]:
+def decided(wired: Wired, slug: str, standing: Standing, take: str, ours: State, data: bytes) -> tuple[State, str]:
     """The state of the journal that is taken, and what became of the other one; without `take`, both are shown.
 
-    `ours` is the feature as it is known here. Where somebody began the journal again, the two share no line.
+    `ours` is the feature as it is known here, `data` the other journal. Where somebody began the journal again, the two
+    share no line. The one that is taken keeps the sums of what the other one has alone, so that no clone asks again.
     """
-    name = journal_copy.name(slug)
-    data = journal_copy.read(wired, slug, wired.place.key())
-    assert data is not None
-    copy = wired.store.examine_copy(data, name)
+    copy = wired.store.examine_copy(data, journal_copy.name(slug))
     if not take:
         raise _both(wired, slug, standing.replace(ours=ours.revision), copy, ours)
     one = "that is here" if take == HERE else "that came with git"
     wired.settings.require_person(f"take the journal of {slug} {one}", remedies.recover(slug, take=take))
     if take == HERE:
-        return ours, "the journal here holds"
-    journal_copy.require_sound(wired, slug, wired.place.key(), copy.state)
+        known = journal_copy.given_up(copy.state)
+        against = (*known, *copy.sums[standing.common :]) if copy.ulid == ours.ulid else ()
+        return _recorded(wired, ours, against), "the journal here holds"
+    require_sound(wired, slug, wired.place.key(), copy.state)
     if copy.ulid != ours.ulid:
         return _replaced(wired, slug, copy, ours)
-    kept = f"here-{digest(wired.store.export(ours.ulid))[:12]}"
-    state = wired.store.supersede(data, kept, name)
-    said = f".holdfast/archive/{ours.ulid}-{kept}.jsonl"
-    return state, f"the journal that came with git holds; the one that was here is kept in {said}"
+    lines = wired.store.examine_copy(wired.store.export(ours.ulid), journal_copy.name(slug)).sums[standing.common :]
+    state, kept = journal_copy.superseded(wired, slug, copy)
+    state = _recorded(wired, state, (*journal_copy.given_up(ours), *lines))
+    return state, f"the journal that came with git holds; the one that was here is kept in {kept}"
+
+
+def _recorded(wired: Wired, state: State, against: tuple[str, ...]) -> State:
+    """The state of a journal that says which lines a person decided against."""
+    if not against or state.cancelled:
+        return state
+    listed = list(dict.fromkeys((*journal_copy.given_up(state), *against)))
+    return wired.execute(state.ulid, cmd.Record({words.GIVEN_UP: listed}), wired.settings.actor)
 
 
 def _replaced(wired: Wired, slug: str, copy: Copy, ours: State) -> tuple[State, str]:

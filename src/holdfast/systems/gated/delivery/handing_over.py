@@ -9,12 +9,12 @@ import os
 
 from holdfast import git
 from holdfast.core import remedies
-from holdfast.core.remedy import Remedy, shell, typed
+from holdfast.core.remedy import Remedy, shell, told, typed
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError, Refused, Trouble
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
-from holdfast.git import remotes
+from holdfast.git import linked, remotes
 from holdfast.git.remotes import Sent
 from holdfast.systems.gated import journal_copy
 from holdfast.systems.seam.wired import Wired
@@ -34,11 +34,43 @@ def ground(wired: Wired, state: State) -> tuple[git.Repository, str]:
             raise wrong
         return repository, ""
     if is_base_here(wired, repository, state):
+        if not state.finalized:
+            _require_newest(repository, state, str(base))
         return repository, str(base)
     refusal: HoldfastError | None = merged(wired, repository, state)
     if refusal is None and base and here == base and git_changes.has_branch(repository, state.branch):
         refusal = _not_merged(repository, state, base)
     raise refusal or wired.branch_mismatch(state)
+
+
+def _merge(repository: git.Repository, name: str, *, apart: bool, text: str = "") -> Remedy:
+    how = "--no-edit" if apart else "--ff-only"
+    return shell("git", *linked.there(repository), "merge", how, name, text=text)
+
+
+def _require_newest(repository: git.Repository, state: State, base: str) -> None:
+    """What ends on a base that the remote continued with cannot be pushed, and was not tested as it is there."""
+    now = remotes.position(repository, base)
+    if now is None or not now.behind:
+        return
+    said = f"{now.name} has {_commits(now.behind)} that {'is' if now.behind == 1 else 'are'} not here"
+    ways = (_merge(repository, now.name, apart=bool(now.ahead)), remedies.finalize(workflow=state.ulid, text="then"))
+    facts = {"branch": base, "remote": now.remote, "ahead": now.ahead, "behind": now.behind}
+    raise Refused("branch_behind", said, remedy=ways, facts=facts)
+
+
+def _commits(count: int) -> str:
+    return "1 commit" if count == 1 else f"{count} commits"
+
+
+def to_push(repository: git.Repository, branch: str, again: Remedy) -> tuple[Remedy, ...]:
+    """What leads to a push that others were faster than; else another try."""
+    now = remotes.position(repository, branch)
+    if now is None or not now.behind:
+        return (again,)
+    to = () if git.branch(repository) == branch else linked.switch(repository, branch)
+    merge = _merge(repository, now.name, apart=bool(now.ahead), text="then" if to else "")
+    return (*to, merge, again.replace(text="then, if the tests pass"))
 
 
 def require_unmerged(wired: Wired, state: State) -> None:
@@ -87,14 +119,14 @@ def merged(wired: Wired, repository: git.Repository, state: State) -> Refused | 
         return over or is_all or _has(wired, repository, state, commit)
 
     is_here = git.branch(repository) == base
-    ways: tuple[Remedy, ...] = () if is_here else (shell("git", "switch", base),)
+    ways = () if is_here else linked.switch(repository, base)
     if is_here or not has(local):
         if not has(theirs):
             return None
         name, follows = tracking.removeprefix("refs/remotes/"), "then" if ways else ""
         apart = local and theirs and not git_history.is_ancestor(repository, local, theirs)
         if local:  # without one, the switch makes it as the remote has it
-            ways += (shell("git", "merge", "--no-edit" if apart else "--ff-only", name, text=follows),)
+            ways += (_merge(repository, name, apart=bool(apart), text=follows),)
     said = f"{state.id} is merged into {base}: it ends there"
     ways += (remedies.finalize(workflow=state.ulid, text="then"),)
     return Refused("already_merged", said, remedy=ways, facts={"branch": state.branch, "base": base})
@@ -114,7 +146,8 @@ def _not_merged(repository: git.Repository, state: State, base: str) -> Holdfast
     position = remotes.position(repository, state.branch or "")
     name = state.branch if git_changes.tip(repository, state.branch or "") else position and position.name
     said = f"{base} does not have {state.id} as it was completed: finalize it on {state.branch}, or merge that first"
-    ways = (shell("git", "switch", state.branch or ""), shell("git", "merge", str(name or state.branch)))
+    ways = linked.switch(repository, state.branch or "")
+    ways += (shell("git", *linked.there(repository), "merge", str(name or state.branch)),)
     return Refused("not_merged", said, remedy=ways, facts={"branch": state.branch, "base": base})
 
 
@@ -129,11 +162,8 @@ def pushed(wired: Wired, state: State) -> tuple[str, ...]:
         return ("nothing is pushed: this repository has no remote",)
     if sent.outcome == remotes.REFUSED and branch == git_changes.default_branch(repository):
         return _by_pull_request(wired, repository, state, branch, sent)
-    way = "git push"
-    if sent.outcome == remotes.BEHIND:
-        now = remotes.position(repository, branch)
-        way = f"git merge --no-edit {now.name if now else branch}, then git push"
-    return (Trouble(f"{branch} is not pushed to {sent.remote}: {sent.reason} ({way}, or {_typed(wired, state)})"),)
+    ways = told(to_push(repository, branch, _again(state)), wired.scope(state.ulid))
+    return (Trouble(f"{branch} is not pushed to {sent.remote}: {sent.reason} ({ways})"),)
 
 
 def _by_pull_request(
@@ -163,6 +193,10 @@ def _by_pull_request(
     return (said, f"pushed {name} to {sent.remote}, pull request {made.url}", after)
 
 
-def _typed(wired: Wired, state: State) -> str:
+def _again(state: State) -> Remedy:
     again = remedies.go_on if state.cancelled else remedies.finalize
-    return typed(again(workflow=state.ulid), wired.scope(state.ulid))
+    return again(workflow=state.ulid)
+
+
+def _typed(wired: Wired, state: State) -> str:
+    return typed(_again(state), wired.scope(state.ulid))

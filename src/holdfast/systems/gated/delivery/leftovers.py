@@ -12,8 +12,9 @@ from holdfast.core.state import State
 from holdfast.engine.ports import Entry
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.git import changes as git_changes
+from holdfast.git import history as git_history
 from holdfast.git import made, remotes
-from holdfast.systems.gated import journal_copy, words
+from holdfast.systems.gated import central, journal_copy, words
 from holdfast.systems.gated.delivery import handing_over
 from holdfast.systems.seam.wired import Wired
 
@@ -35,8 +36,8 @@ def found(wired: Wired) -> Iterator[HoldfastError]:
     for entry in newest.values():
         count = unsent.get((entry.branch or "", entry.id), 0)
         if count and _is_missed(wired, repository, entry):
-            yield _not_pushed(entry, count, git_changes.remote(repository, entry.branch or "") or "")
-        if waits := _to_merge(wired, repository, entry):
+            yield _not_pushed(repository, entry, count)
+        if waits := _to_merge(wired, repository, entry) or _unmerged(wired, repository, entry):
             yield waits
         if made.wanted(repository, entry.ulid, ""):
             said = f"{entry.id} is {entry.status}, and that is not committed on {entry.branch} yet"
@@ -107,14 +108,35 @@ def _to_merge(wired: Wired, repository: git.Repository, entry: Entry) -> Conflic
     return Conflict("end_not_merged", said, remedy=way, facts={"workflow": entry.id, "branch": name, "base": now.name})
 
 
-def _not_pushed(entry: Entry, count: int, remote: str) -> Conflict:
+def _unmerged(wired: Wired, repository: git.Repository, entry: Entry) -> Conflict | None:
+    """The branch that a feature ended on, while it is checked out, until the base branch has the end."""
+    base, branch = git_changes.default_branch(repository), entry.branch or ""
+    if entry.status != "finalized" or not base or branch == base or git.branch(repository) != branch:
+        return None
+    where, tip, top = git_changes.remote(repository, base), git.head(repository), wired.place.base(entry.worktree)
+    theirs = git_changes.at_ref(repository, git_changes.tracking(repository, where, base)) if where else None
+    for commit in filter(None, (git_changes.tip(repository, base), theirs)):
+        is_all = bool(tip) and git_history.is_ancestor(repository, str(tip), commit)
+        listed = (
+            git.head_blob(repository, os.path.join(top, central.LIST), commit) or b""
+        )  # a squash leaves no other sign
+        if is_all or words.entry(entry.id).encode() in listed:
+            return None
+    said = f"{entry.id} is finalized, and {branch} is still to be merged into {base}"
+    ways = (shell("git", "switch", base, text="once it is merged"),)
+    return Conflict("end_not_merged", said, remedy=ways, facts={"workflow": entry.id, "branch": branch, "base": base})
+
+
+def _not_pushed(repository: git.Repository, entry: Entry, count: int) -> Conflict:
+    remote = git_changes.remote(repository, entry.branch or "")
     many = "1 commit" if count == 1 else f"{count} commits"
     are = "is" if count == 1 else "are"
     said = f"{entry.id} is {entry.status}, and {many} of it on {entry.branch} {are} not pushed"
     said += f" to {remote} yet" if remote else " yet"
     again = remedies.finalize if entry.status == "finalized" else remedies.go_on
     facts = {"workflow": entry.id, "branch": entry.branch, "commits": count}
-    return Conflict("branch_not_pushed", said, remedy=again(workflow=entry.ulid), facts=facts)
+    ways = handing_over.to_push(repository, entry.branch or "", again(workflow=entry.ulid))
+    return Conflict("branch_not_pushed", said, remedy=ways, facts=facts)
 
 
 def _still_there(entry: Entry, base: str) -> Conflict:

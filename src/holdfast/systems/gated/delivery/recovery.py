@@ -18,7 +18,7 @@ from holdfast.core.value import Any, Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.git.changes import has_branch
-from holdfast.systems.gated import journal_copy, subject, words, workspace
+from holdfast.systems.gated import journal_copy, journal_history, subject, words, workspace
 from holdfast.systems.gated.delivery import clones, evidence, forks
 from holdfast.systems.gated.delivery.reconstruction import Clue, Recovery, put_together
 from holdfast.systems.gated.document import DIALECT
@@ -41,11 +41,41 @@ class Rebuilt(Value):
 
 def recover(wired: Wired, slug: str, take: str = "") -> Rebuilt | Recovery:
     """Rebuilds what a journal tells. Without one, what can be put together, which somebody has to `confirm`."""
+    decided = _left_out(wired, slug, take)
     joined = _joined(wired, slug, take)
-    found = _recovered(wired, slug, take)
+    decided += _left_out(wired, slug, take) if joined else ()
+    found = _recovered(wired, slug, take, decided=bool(decided))
     if not isinstance(found, Rebuilt):
         return found
-    return Rebuilt(found.state, (*joined, *found.said, *(clones.send(wired, found.state) if joined else ())))
+    sent = clones.send(wired, found.state) if joined or decided else ()
+    return Rebuilt(found.state, (*decided, *joined, *found.said, *sent))
+
+
+def _left_out(wired: Wired, slug: str, take: str) -> tuple[str, ...]:
+    """A journal that a merge left out is applied where it continues the one here, else decided about by a person."""
+    state, repository = _known(wired, slug), wired.place.repository
+    if state is None or repository is None or words.is_deleted(state) or wired.is_elsewhere(state):
+        return ()
+    if git.busy(repository):
+        journal_copy.require_settled(wired, slug)
+    left = None if _comes_first(wired, slug, take) else journal_history.found(wired, state)
+    if left is None:
+        return ()
+    if left.standing.kind == AHEAD:
+        journal_copy.taken(wired, slug, wired.place.key(), left.data)
+        said = f"{journal_copy.name(slug)} is applied as commit {left.commit[:12]} has it"
+        return (said, *workspace.as_in(wired, state, left.commit))
+    _, said = forks.decided(wired, slug, left.standing, take, state, left.data)
+    return (said, *(workspace.as_in(wired, state, left.commit) if take == forks.GIT else ()))
+
+
+def _comes_first(wired: Wired, slug: str, take: str) -> bool:
+    """Whether the copy in the working tree is the one to decide about, or is to be taken and damaged there alone."""
+    try:
+        standing = _standing(wired, slug, take)
+    except Broken:
+        return not journal_copy.is_committed(wired, slug, wired.place.key())
+    return standing is not None and standing.kind == FORKED
 
 
 def _joined(wired: Wired, slug: str, take: str) -> tuple[str, ...]:
@@ -57,7 +87,7 @@ def _joined(wired: Wired, slug: str, take: str) -> tuple[str, ...]:
     return clones.join(wired, state, take) if state is not None and not words.is_deleted(state) else ()
 
 
-def _recovered(wired: Wired, slug: str, take: str) -> Rebuilt | Recovery:
+def _recovered(wired: Wired, slug: str, take: str, *, decided: bool) -> Rebuilt | Recovery:
     standing = _standing(wired, slug, take)
     if standing is not None and standing.kind in (UNKNOWN, AHEAD, FORKED):
         journal_copy.require_settled(wired, slug)
@@ -65,10 +95,12 @@ def _recovered(wired: Wired, slug: str, take: str) -> Rebuilt | Recovery:
     state = _known(wired, slug)
     if standing is not None and state is not None and (wrong is not None or standing.kind == FORKED):
         ours = wired.store.load(standing.ulid) if standing.kind == FORKED else state
-        taken, said = forks.decided(wired, slug, standing, take, ours)
+        data = journal_copy.read(wired, slug, wired.place.key())
+        assert data is not None
+        taken, said = forks.decided(wired, slug, standing, take, ours, data)
         return Rebuilt(taken, (said, *_rebuilt(wired, taken, decided=True)))
     if state is not None:
-        return Rebuilt(state, _rebuilt(wired, state))
+        return Rebuilt(state, _rebuilt(wired, state, decided=decided))
     if wrong is not None and wrong.code == "lines_missing":
         raise wrong  # a person decides about these lines first: then the copy is taken as it is
     if take:

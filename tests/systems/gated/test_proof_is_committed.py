@@ -1,0 +1,130 @@
+"""The last gates of a feature: what was tested is what others get, and not what is only in this working tree."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from typing import Any
+
+import pytest
+
+from tests.acceptance.feature import BRANCH, CODE, DOCS, HOME, SLUG, TESTING, House
+from tests.acceptance.kills import Kills
+
+END = ("feature", "finalize")
+RUN = ("check", "test", "--step", TESTING)
+
+
+@pytest.fixture
+def house(tmp_path) -> House:
+    """A repository whose tests are a script of their own."""
+    house = House(tmp_path / "house")
+    house.write("Makefile", "test:\n\t@sh ./t.sh\n")
+    house.write("t.sh", "exit 0\n")
+    house.git("add", "Makefile", "t.sh")
+    house.git("commit", "-q", "-m", "Tests")
+    return house.publish()
+
+
+def merged(house: House) -> House:
+    """Completed, and main has it."""
+    house.completed()
+    house.git("switch", "-q", "main")
+    house.git("merge", "-q", BRANCH)
+    house.git("push", "-q", "origin", "main")
+    return house
+
+
+def commit(house: House, path: str, text: str) -> None:
+    house.write(path, text)
+    house.git("add", path)
+    house.git("commit", "-q", "-m", f"Change {path}")
+
+
+def follow(house: House, error: dict[str, Any]) -> None:
+    for one in error["remedies"]:
+        words = shlex.split(one["command"].replace("TEXT", "'The tests'"))
+        house.git(*words[1:]) if words[0] == "git" else house.ok(*words[1:])
+
+
+def test_an_uncommitted_file_does_not_make_a_broken_base_good_enough_to_end_on(house):
+    merged(house)
+    commit(house, "t.sh", "exit 1\n")
+    house.git("push", "-q", "origin", "main")
+    house.write("t.sh", "exit 0\n")
+    house.ok(*RUN)
+    error = house.refused("feature", "finalize")
+    assert "t.sh: in no commit yet" in error["message"]
+    assert "t.sh: in no commit yet" in house.ok("next", "-w", SLUG).out
+    assert (house.root / HOME).exists()
+    follow(house, error)
+    house.ok("feature", "finalize")
+    assert house.git("show", "origin/main:t.sh") == "exit 0\n"
+
+
+def test_a_file_that_only_is_here_does_not_make_the_tests_of_others_pass(house):
+    merged(house)
+    commit(house, "t.sh", "sh ./helper.sh\n")
+    house.write("helper.sh", "exit 0\n")
+    house.ok(*RUN)
+    assert "helper.sh: in no commit yet" in house.refused("feature", "finalize")["message"]
+
+
+def test_the_last_approval_is_of_what_others_get(house):
+    house.up_to(DOCS)
+    house.on_main("t.sh", "exit 1\n")
+    house.write("t.sh", "exit 0\n")
+    house.ok(*RUN)
+    answer = house.person("approve", DOCS, "--yes", "--json")
+    assert (answer.code, answer.error["code"]) == (3, "gate_unmet")
+    assert "t.sh: in no commit yet" in answer.error["message"]
+    assert house.state()["status"] != "completed"
+
+
+def test_an_end_that_died_continues_only_on_what_was_tested_as_it_is_committed(house):
+    kills = Kills(merged(house))
+    died = kills.before(kills.changes(*END).index("os.rename /docs/requirements.md") + 1, *END)
+    commit(died, "t.sh", "exit 1\n")
+    died.write("t.sh", "exit 0\n")
+    died.ok(*RUN)
+    assert "t.sh: in no commit yet" in died.refused(*END, SLUG)["message"]
+    died.git("commit", "-q", "-a", "-m", "The tests")
+    died.ok(*RUN)
+    died.ok(*END, SLUG)
+
+
+def test_work_that_is_not_committed_stops_no_end_whose_tests_ran_without_it(house):
+    merged(house)
+    house.write("t.sh", "exit 1\n")
+    house.write("notes.txt", "Mine\n")
+    house.ok("feature", "finalize")
+    assert house.read("t.sh") == "exit 1\n"
+
+
+def test_what_was_not_committed_when_the_feature_began_stops_no_end(house):
+    house.write("mine.txt", "Mine\n")
+    house.completed()
+    house.ok("feature", "finalize")
+    assert house.read("mine.txt") == "Mine\n"
+
+
+def test_files_that_only_this_clone_ignores_are_named_to_the_person(house):
+    """Others lack them; what the project itself ignores, and what was there before, is nobody's trick."""
+    exclude = house.root / ".git/info/exclude"
+    with exclude.open("a") as file:
+        file.write("mine.txt\nhelper.sh\n")
+    house.write("mine.txt", "Mine\n")
+    time.sleep(1.1)  # the moment at which a feature began is known to the second
+    house.up_to(CODE, "in_progress")
+    commit(house, ".gitignore", "build/\n")
+    commit(house, "t.sh", "sh ./helper.sh\n")
+    for path in ("helper.sh", "build/out.txt", ".venv/bin/python", "__pycache__/a.pyc"):
+        house.write(path, "exit 0\n")
+    house.ok("done", CODE)
+    house.opinion(CODE, 1)
+    house.ok("review", CODE)
+    said = f"{CODE}: the tests may use files that git ignores in this clone alone, so that no other clone has them:"
+    for answer in (house.person("approve", CODE, prompt="]", says="n"), house.ok("status")):
+        text = " ".join(answer.out.split())
+        assert f"{said} helper.sh " in text, answer
+        assert "out.txt" not in text
