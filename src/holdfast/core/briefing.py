@@ -42,6 +42,8 @@ SESSION = ("ack", "held", "read_only")
 """Kinds of blockers that keep one session from continuing, whatever the step lacks."""
 LEFT = "An agent before left work here that was not merged"
 """What is above the commands that bring it back."""
+_ON_THE_PAGE = ("approval", "choice", "escalated", "bound", "mark")
+"""Kinds of blockers that a person clears on the page."""
 NEWEST_NOTES = 3
 """How many notes somebody who asks for the next step is given."""
 
@@ -73,7 +75,8 @@ class Briefing(Standing):
     """A state with facts, ready to be told to a session, which may have the `token` of a lease, or to a person.
 
     `words` are the system's words for a status, `refusal` why its code cannot be used, `unsuitable` gives why no work
-    on it counts as git stands, `read_only` why nothing can be written, and `noticed` what waits for somebody who can.
+    on it counts as git stands, `read_only` why nothing can be written, `noticed` what waits for somebody who can, and
+    `page` the address of the page while it runs.
     """
 
     def __init__(
@@ -93,6 +96,7 @@ class Briefing(Standing):
         noticed: Sequence[Alert] = (),
         refusal: HoldfastError | None = None,
         unsuitable: Callable[[], HoldfastError | None] = lambda: None,
+        page: Callable[[], str] = str,
     ) -> None:
         super().__init__(state, facts, session, leased)
         self._token, self._person = token, person
@@ -100,7 +104,7 @@ class Briefing(Standing):
         self._kept = kept
         self._read_only, self._noticed = read_only, noticed
         self.refusal = refusal
-        self._unsuitable = unsuitable
+        self._unsuitable, self._page = unsuitable, page
 
     @part
     def word(self) -> str:
@@ -155,7 +159,15 @@ class Briefing(Standing):
         if self.halt:
             return self.halt
         found = queries.blockers(self.state, path, self.facts)
-        return tuple(self._with_file(path, one) if one.kind == "review" else one for one in found)
+        return tuple(self._with_page(self._with_file(path, one) if one.kind == "review" else one) for one in found)
+
+    def _with_page(self, one: Unmet) -> Unmet:
+        """Where a person decides, the page too, while it runs."""
+        is_persons = one.kind in _ON_THE_PAGE and any(way.who == "person" for way in one.remedies)
+        if not is_persons or not (address := self._page()):
+            return one
+        way = Remedy(text=f"the page {address}/w/{self.state.ulid}", who="person")
+        return one.replace(remedies=(*one.remedies, way))
 
     def _with_file(self, path: str, one: Unmet) -> Unmet:
         """Where a file holds the review, what the reviewer has to write comes before the command that reads it."""

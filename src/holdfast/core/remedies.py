@@ -108,7 +108,7 @@ def approve(step: str | Blank, *, variant: str | Blank = "", sign: str | Blank =
 
 def page(**more: Any) -> Remedy:
     """The page on which a person approves with a passkey."""
-    return shell("holdfast", "web", who=_PERSON, **{"text": "approve it on the page", **more})
+    return Remedy("web", who=_PERSON, **{"text": "approve it on the page", **more})
 
 
 def confirm(**more: Any) -> Remedy:

@@ -85,9 +85,14 @@ class Looked:
                         session=settings.actor.session, token=settings.token, leased=self._leased(),
                         person=settings.actor.kind == "human",
                         words=dialect(state.dialect).status_words, refusal=refusal_of(state.dialect),
-                        unsuitable=self.unsuitable,
+                        unsuitable=self.unsuitable, page=self._page,
                         read_only=wired.store.read_only,
                         noticed=[*wired.noticed, *wired.changed_approvers()])  # fmt: skip
+
+    def _page(self) -> str:
+        from holdfast.machine import served
+
+        return served.address(self._wired.place)
 
     def _left_work(self) -> Sequence[LeftWork]:
         """What agents left of its steps: only where something is pinned is git asked."""

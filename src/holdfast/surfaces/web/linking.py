@@ -15,12 +15,11 @@ from contextlib import suppress
 
 from holdfast.core import refusals, remedies
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.machine import person, processes
+from holdfast.machine import person, processes, served
 from holdfast.machine import place as places
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import compact, object_in
 
-FOLDER = "web"
 _LONGEST = 10_000
 _PATIENCE = 10
 
@@ -28,9 +27,9 @@ _PATIENCE = 10
 class Linking:
     """The socket of one server, and the file that says where it is."""
 
-    def __init__(self, place: Place, port: int, link: Callable[[], str]) -> None:
-        self._place = place
-        self._record = _record(place, port)
+    def __init__(self, place: Place, port: int, origin: str, link: Callable[[], str]) -> None:
+        self._place, self._origin = place, origin
+        self._record = served.path(place, port)
         self._link = link
         self._folder = self._path = ""
         self._server: asyncio.AbstractServer | None = None
@@ -46,7 +45,7 @@ class Linking:
         made = f"{self._record}.{os.getpid()}"
         fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         with open(fd, "w", encoding="utf-8") as file:
-            file.write(compact({"socket": self._path, "pid": os.getpid()}) + "\n")
+            file.write(served.content(self._path, self._origin))
         os.replace(made, self._record)
 
     def close(self) -> None:
@@ -70,11 +69,11 @@ class Linking:
 
 def ask(place: Place, port: int) -> str:
     """The link that a running server gives this process."""
-    record = object_in(places.read_regular(_record(place, port), _LONGEST) or b"")
+    record = served.read(place, port)
     try:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(_PATIENCE)
-            connection.connect(str((record or {}).get("socket") or "/nowhere"))
+            connection.connect(str(record.get("socket") or "/nowhere"))
             said = b""
             while not said.endswith(b"\n") and len(said) < _LONGEST:
                 part = connection.recv(4096)
@@ -97,10 +96,6 @@ def refused(why: str = "") -> HoldfastError:
     look = remedies.named("web", {"read_only": True}, who="agent", text="to look only")
     refusal.remedies = (look, *refusal.remedies)
     return refusal
-
-
-def _record(place: Place, port: int) -> str:
-    return os.path.join(place.home, FOLDER, f"{port}.json")
 
 
 def _peer(connection: socket.socket) -> int:

@@ -48,7 +48,7 @@ def listen(projects: Projects, port: int, origin: str, *, read_only: bool) -> Li
         for one in sockets:
             one.close()
         raise
-    linking = None if read_only else Linking(projects.place, port, page.link)
+    linking = None if read_only else Linking(projects.place, port, page.origin.url, page.link)
     return Listener(page, tuple(sockets), linking)
 
 
