@@ -7,7 +7,7 @@ import platform
 import sys
 import tempfile
 
-from bench import commands, dirty, growth, hooks, mcp, orchestra, output, transitions, watching, writers
+from bench import commands, dirty, growth, hooks, mcp, orchestra, output, transitions, watching, web, writers
 
 SUITES = {
     "transitions": transitions.run,
@@ -20,6 +20,7 @@ SUITES = {
     "mcp": mcp.run,
     "output": output.run,
     "watching": watching.run,
+    "web": web.run,
 }
 
 

@@ -10,6 +10,7 @@ import signal
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -785,3 +786,33 @@ def test_a_writer_killed_at_any_moment_takes_nothing_acknowledged_with_it(path):
     assert list(found) == list(range(1, len(found) + 1))
     assert acknowledged.items() <= found.items()
     assert len(acknowledged) > 12
+
+
+def test_what_came_after_a_late_line_is_read_without_what_came_before(tmp_path, monkeypatch):
+    """The chain is checked from there on: a line that was put in place of another is found out."""
+    from holdfast.stores import journal as journals
+
+    path = str(tmp_path / "one.jsonl")
+    with Journal.create(path, b'{"n":0}') as made:
+        for number in range(1, 3000):
+            with made.writing():
+                made.append(b'{"n":%d}' % number)
+            if number % 500 == 499 or number > 2980:
+                made.sync()
+    parsed, seen = journals.parsed, []
+    monkeypatch.setattr(journals, "parsed", lambda raw, start: seen.append(start) or parsed(raw, start))
+    with Journal(path) as journal:
+        journal.synced_read()
+        seen.clear()
+        assert [line.body["n"] for line in journal.history(2990)] == list(range(2990, 3000))
+        assert len(seen) == 10
+        assert [line.seq for line in journal.history(2999)] == [3000]
+        assert [line.seq for line in journal.history(3000)] == []
+        assert len(list(journal.history(1))) == 2999
+        assert len(list(journal.history())) == 3000
+        lines = Path(path).read_bytes().splitlines(keepends=True)
+        with open(path, "r+b") as file:
+            file.seek(sum(map(len, lines[:2995])))
+            file.write(lines[2995].replace(b'"n":2995', b'"n":2994'))
+        with pytest.raises(Broken):
+            list(journal.history(2990))

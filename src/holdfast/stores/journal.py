@@ -35,6 +35,7 @@ from holdfast.stores.lines import (
     damaged,
     head,
     missing,
+    near,
     parsed,
     seal,
     sum_before,
@@ -153,8 +154,8 @@ class Journal:
         return lines
 
     def history(self, after: int = 0) -> Iterator[Line]:
-        """Every whole line above a sequence number, with the chain checked from the first; the position stays."""
-        for line in self._lines(None, os.fstat(self._descriptor()).st_size):
+        """Every whole line above a sequence number, with the chain checked from the first or one near the position."""
+        for line in self._lines(near(self._descriptor(), self._last, after), os.fstat(self._descriptor()).st_size):
             if line.seq > after:
                 yield line
 

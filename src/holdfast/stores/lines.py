@@ -6,6 +6,8 @@ and its own sum: it can be judged wherever it is, also behind damage.
 
 from __future__ import annotations
 
+import os
+
 from holdfast.core import remedies
 from holdfast.core.value import Any, Value
 from holdfast.errors import Broken, NotFound
@@ -15,6 +17,8 @@ from holdfast.plain.plainjson import scan
 LONGEST_LINE = 16 << 20
 FIRST = "0" * 16
 """What the first line has in place of the sum of the line before."""
+_BLOCK, _NEAR = 1 << 16, 1 << 20
+"""How much is read at a time, and at most, to find a line before a position."""
 SEAL = len(b',"sum":"0123456789abcdef"}\n')
 
 
@@ -70,6 +74,26 @@ def parsed(raw: bytes, start: int) -> Line | None:
         return None
     place = {"seq": seq, "synced": synced, "body": body, "start": start, "end": start + size, "sum": body["sum"]}
     return Line.from_fields(place)
+
+
+def near(fd: int, last: Position | Line | None, seq: int) -> Line | None:
+    """The line of a sequence number, where it is among the last ones before a position; None where it is not.
+
+    Who wants only what came after it need not read a long journal from its beginning.
+    """
+    if last is None or not 0 < seq <= last.seq:
+        return None
+    behind, start, data = last.seq - seq, last.end, b""
+    while start > 0 and data.count(b"\n") < behind + 2 and len(data) < _NEAR:
+        size = min(_BLOCK, start)
+        start -= size
+        data = os.pread(fd, size, start) + data
+    texts = data.split(b"\n")[:-1]
+    at = len(texts) - 1 - behind
+    if at < 0 or (at == 0 and start > 0):
+        return None
+    line = parsed(texts[at] + b"\n", start + sum(len(text) + 1 for text in texts[:at]))
+    return line if line is not None and line.seq == seq else None
 
 
 def chained(lines: list[bytes], seq: int, end: str) -> bool:

@@ -152,17 +152,28 @@ def test_what_is_not_there_is_told_without_a_trace(site, served, path):
 def test_a_large_workflow_is_a_small_page(site, served):
     steps = [{"id": f"step-{number}", "name": f"The step of number {number}"} for number in range(300)]
     workflow = site.bench.open().start({"name": "large", "step": steps}, "1")
-    for number in range(40):
+    for number in range(15):
         workflow.begin(f"step-{number}").done(f"step-{number}")
     answer = served.get(f"/w/{workflow.ulid}")
     assert answer.code == 200
     assert len(answer.text.encode()) < 300 << 10
     assert 'rel="next"' not in answer.text
-    for number in range(40, 120):
+    for number in range(15, 120):
         workflow.begin(f"step-{number}").done(f"step-{number}")
     older = served.get(f"/w/{workflow.ulid}")
     assert 'rel="next"' in older.text
     assert len(older.text.encode()) < 300 << 10
+
+
+def test_of_many_workflows_the_newest_and_those_that_wait_are_shown(site, served):
+    waits = site.waiting()
+    started = [site.bench.open().start({"name": f"n{number}", "step": [{"id": "a"}]}, "1") for number in range(30)]
+    page = served.get("/").text
+    shown = [f"/w/{one.ulid}" in page for one in started]
+    assert shown == [False] * 10 + [True] * 20
+    assert f"/w/{site.ulid(waits)}/approve/sign-off" in page
+    assert "11 more" in page
+    assert all(f"/w/{one.ulid}" in served.get("/?running=all").text for one in started)
 
 
 def test_a_page_sends_the_notifications_of_its_person_with_the_address(site, tmp_path):

@@ -1,4 +1,4 @@
-"""While the page runs, every answer about a step that waits for a person names it, and tells an agent to stop or wait."""
+"""While the page runs, every answer about a step that waits for a person names it, and an agent is to stop or wait."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.web import (
     acting,
     assets,
+    gathered,
     layout,
     passkeys_page,
     workflow_page,
@@ -28,7 +29,7 @@ from holdfast.surfaces.web import (
 from holdfast.surfaces.web.door import COOKIE, LOGIN, Door, Origin
 from holdfast.surfaces.web.events import Events
 from holdfast.surfaces.web.markup import Child, el
-from holdfast.surfaces.web.pages import Pages, one_of
+from holdfast.surfaces.web.pages import Pages
 from holdfast.surfaces.web.sessions import Sessions
 
 _FIELDS = 40
@@ -112,7 +113,7 @@ class Page:
         ulid, name = request.path_params["ulid"], request.url.path.rpartition("/")[2].partition(".")[0]
 
         def drawn(project: Project) -> str:
-            return workflow_page.drawn(one_of(project, ulid, []), name).file()
+            return workflow_page.drawn(gathered.seen(project.workflow(ulid)), name).file()
 
         try:
             made = await self.projects.used(drawn)

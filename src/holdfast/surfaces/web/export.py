@@ -10,7 +10,7 @@ from holdfast.files.replace import not_written
 from holdfast.project.project import Project
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.web import gathered, layout, others, overview, workflow_page
-from holdfast.surfaces.web.gathered import Seen
+from holdfast.surfaces.web.gathered import Gathered, Seen
 from holdfast.surfaces.web.layout import Shell
 from holdfast.surfaces.web.markup import Markup
 
@@ -27,7 +27,7 @@ def write(call: Call) -> None:
         pages = {"index.html": _workflow(project, chosen[0], running, contents=args.files, depth=0)}
     else:
         shell = _shell(project, running, f"Copied from {gathered.name_of(project)} at {project.wired.world.now()}.")
-        pages["index.html"] = _page(shell, "Workflows", overview.body(project, shell, running), "/")
+        pages["index.html"] = _page(shell, "Workflows", overview.body(project, shell, _all(running)), "/")
         pages["learnings.html"] = _page(shell, "Learnings", others.learnings(project), "/learnings")
         pages["agents.html"] = _page(shell, "Agents", others.agents(running, shell), "/agents")
     _require_room(folder)
@@ -54,6 +54,11 @@ def _page(shell: Shell, title: str, body: Markup, here: str) -> str:
     from holdfast.surfaces.web.assets import packaged
 
     return layout.whole(shell, title, body, here=here, style=packaged("style.css"))
+
+
+def _all(running: list[Seen]) -> Gathered:
+    asked = tuple(gathered.asked(running))
+    return Gathered(tuple(running), asked, waiting=len(asked))
 
 
 def _shell(project: Project, running: list[Seen], said: str) -> Shell:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from _collections_abc import Sequence
+import threading
+import time
+from _collections_abc import Container, Sequence
 
 from holdfast.core import lifecycle, limits, moment, remedies
 from holdfast.core.briefing import Briefing
@@ -10,12 +12,13 @@ from holdfast.core.gates import Unmet
 from holdfast.core.remedy import typed
 from holdfast.core.state import Lease, State
 from holdfast.core.value import Value
+from holdfast.engine.ports import Cursor
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.waiters import is_awaited
 
-FINISHED = 10
-"""How many of the workflows that ended last are shown."""
+RUNNING, WAITING, FINISHED = 20, 50, 10
+"""How many workflows are shown on one page: the newest that run, those that wait longest, and that ended last."""
 
 
 class Seen(Value):
@@ -52,12 +55,71 @@ class Asked(Value):
         return f"{self.of.link}/approve/{self.step}" if self.is_decision else self.of.link
 
 
+_TROUBLES_FOR = 30
+"""Seconds for which what was found wrong with journals is told without looking again."""
+
+
+class Gathered(Value):
+    """What the first page shows: of many workflows the newest, and those that wait for a person longest."""
+
+    running: tuple[Seen, ...]
+    asked: tuple[Asked, ...]
+    others: int = 0
+    """How many that run are not shown."""
+    waiting: int = 0
+    """How often a person is asked for anything, in all of them."""
+    troubles: tuple[str, ...] = ()
+
+
+class Waits:
+    """Since when active workflows wait for a person. One is opened again when somebody wrote to its journal."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, ...]] = {}
+        self._cursor: Cursor | None = None
+        self._troubles: tuple[float, Sequence[str]] = (0.0, ())
+        self._turn = threading.Lock()
+
+    def of(self, project: Project) -> dict[str, tuple[str, ...]]:
+        """The times at which people were asked, for every workflow that is not over, the oldest workflow first."""
+        store = project.wired.store
+        with self._turn:
+            changes = store.changes(self._cursor)
+            there = sorted({*changes.cursor, *(entry.ulid for entry in store.unpublished())})
+            unknown = {ulid for ulid in there if ulid not in self._known or ulid in changes.moved}
+            known = {ulid: self._known.get(ulid, ()) for ulid in there}
+            if unknown:
+                known |= dict.fromkeys(unknown, ())
+                known |= {one.workflow.ulid: tuple(at.since for at in asked([one])) for one in active(project, unknown)}
+            self._known, self._cursor = known, changes.cursor
+            return known
+
+    def troubles(self, project: Project) -> Sequence[str]:
+        """What is wrong with journals. All are looked at for that, so it is asked for from time to time."""
+        at, found = self._troubles
+        if not at or time.monotonic() - at > _TROUBLES_FOR:
+            found = project.lost()
+            self._troubles = time.monotonic(), found
+        return found
+
+
 def seen(workflow: Workflow) -> Seen:
     return Seen(workflow, workflow.briefing())
 
 
-def active(project: Project) -> list[Seen]:
-    return [seen(one) for one in project.list(status="active") if _is_open(one)]
+def active(project: Project, only: Container[str] | None = None) -> list[Seen]:
+    return [seen(one) for one in project.list(status="active", only=only) if _is_open(one)]
+
+
+def newest(project: Project, waits: Waits, most: int = RUNNING) -> Gathered:
+    """What waits longest, and the newest workflows."""
+    since = waits.of(project)
+    oldest = sorted((at, ulid) for ulid, times in since.items() for at in times)[:WAITING]
+    shown = dict.fromkeys(list(since)[-most:])
+    found = active(project, {*shown, *(ulid for _, ulid in oldest)})
+    running = tuple(one for one in found if one.workflow.ulid in shown)
+    waiting, troubles = sum(map(len, since.values())), tuple(waits.troubles(project))
+    return Gathered(running, tuple(asked(found)[:WAITING]), len(since) - len(shown), waiting, troubles)
 
 
 def _is_open(workflow: Workflow) -> bool:
@@ -68,8 +130,9 @@ def _is_open(workflow: Workflow) -> bool:
 def finished(project: Project) -> list[Seen]:
     """Those that ended last, the newest first."""
     entries = [one for one in project.wired.store.entries() if not one.active]
-    newest = sorted(entries, key=lambda one: one.updated_at, reverse=True)[:FINISHED]
-    return [seen(project.workflow(one.ulid)) for one in newest]
+    last = sorted(entries, key=lambda one: one.updated_at, reverse=True)[:FINISHED]
+    store = project.wired.store
+    return [seen(Workflow(project.wired, store.load(one.ulid), project.turn)) for one in last]
 
 
 def asked(found: Sequence[Seen]) -> list[Asked]:

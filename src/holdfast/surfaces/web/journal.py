@@ -28,16 +28,15 @@ class Piece(Value):
     only: str = ""
 
 
-def newest(workflow: Workflow, before: int = 0, only: str = "") -> Piece:
+def newest(workflow: Workflow, before: int = 0, only: str = "", most: int = MOST) -> Piece:
     """The newest records, below a revision where one is given; with `only`, those that decided something or failed."""
     top = min(before - 1, workflow.state.revision) if before else workflow.state.revision
-    most = _LOOKED_AT if only else MOST
-    bottom = max(0, top - most)
+    bottom = max(0, top - (_LOOKED_AT if only else most))
     found = [one for one in workflow.history(bottom, top) if one.revision <= top] if top > 0 else []
     if only:
         found = [one for one in found if any(status in _DECISIVE for status, _, _ in said(one))]
-        bottom = found[-MOST].revision - 1 if len(found) > MOST else bottom
-    return Piece(tuple(reversed(found[-MOST:])), bottom, only)
+        bottom = found[-most].revision - 1 if len(found) > most else bottom
+    return Piece(tuple(reversed(found[-most:])), bottom, only)
 
 
 def said(record: Record) -> list[tuple[str, str, str]]:

@@ -9,28 +9,31 @@ from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.project.project import Project
 from holdfast.surfaces.web import gathered
-from holdfast.surfaces.web.gathered import Asked, Seen
+from holdfast.surfaces.web.gathered import Asked, Gathered, Seen
 from holdfast.surfaces.web.layout import Shell, badge, items, progress, section
 from holdfast.surfaces.web.markup import Markup, el, joined, spaced
 
+ALL = "all"
+"""What a request for the first page says where more of the workflows that run are to be shown."""
 
-def body(project: Project, shell: Shell, running: Sequence[Seen]) -> Markup:
+
+def body(project: Project, shell: Shell, found: Gathered) -> Markup:
     now = project.wired.world.now()
-    asked = gathered.asked(running)
-    ended = gathered.finished(project)
+    running, asked, ended = found.running, found.asked, gathered.finished(project)
     nothing = "Nothing waits for you." if running or ended else ""
+    older = el("a", f"{found.others} more", href=f"/?running={ALL}") if found.others else None
     return joined(
         el("h1", shell.project),
-        _troubles(project),
+        _troubles(project, found.troubles),
         section("Waiting for you", _waiting(asked, shell, now), id="waiting", empty=nothing),
-        section("Running", _rows(running, shell, now), id="running", empty="No workflow is active here."),
+        section("Running", _rows(running, shell, now), older, id="running", empty="No workflow is active here."),
         section("Finished lately", _rows(ended, shell, now), id="finished"),
         section("Sessions", _sessions(project), id="sessions"),
     )
 
 
-def _troubles(project: Project) -> Markup:
-    found = [*project.troubles, *(alert.message for alert in project.wired.noticed)]
+def _troubles(project: Project, lost: Sequence[str]) -> Markup:
+    found = [*lost, *project.troubles, *(alert.message for alert in project.wired.noticed)]
     return (
         el("div", *(el("p", one) for one in dict.fromkeys(found)), class_="alert", role="alert")
         if found

@@ -21,6 +21,9 @@ from holdfast.surfaces.web.forms import NOTHING, Given
 from holdfast.surfaces.web.layout import Shell
 from holdfast.surfaces.web.markup import Markup, el, joined
 
+_MOST = 300
+"""How many workflows that run are shown where all are asked for."""
+
 
 class Pages:
     """The pages of one server, whose address is `origin`. `said` is what the last action did."""
@@ -28,27 +31,28 @@ class Pages:
     def __init__(self, origin: str, *, read_only: bool) -> None:
         self._origin = origin
         self._read_only = read_only
+        self._waits = gathered.Waits()
 
-    def _shell(self, project: Project, running: list[gathered.Seen], said: tuple[str, ...] = ()) -> Shell:
+    def _shell(self, project: Project, said: tuple[str, ...] = (), waiting: int = -1) -> Shell:
         return Shell(
             project=gathered.name_of(project),
             at=project.wired.world.now(),
-            waiting=len(gathered.asked(running)),
+            waiting=waiting if waiting >= 0 else sum(map(len, self._waits.of(project).values())),
             read_only=self._read_only,
             said=said,
         )
 
-    def overview(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
-        running = gathered.active(project)
-        shell = self._shell(project, running, said)
-        return layout.whole(shell, "Workflows", overview.body(project, shell, running), here="/")
+    def overview(self, project: Project, request: Request, said: tuple[str, ...]) -> str:
+        most = _MOST if request.query_params.get("running") == overview.ALL else gathered.RUNNING
+        found = gathered.newest(project, self._waits, most)
+        shell = self._shell(project, said, found.waiting)
+        return layout.whole(shell, "Workflows", overview.body(project, shell, found), here="/")
 
     def workflow(self, project: Project, request: Request, said: tuple[str, ...]) -> str:
         return self.workflow_page(project, request.path_params["ulid"], said)
 
     def workflow_page(self, project: Project, ulid: str, said: tuple[str, ...] = (), given: Given = NOTHING) -> str:
-        running = gathered.active(project)
-        shell, one = self._shell(project, running, said), one_of(project, ulid, running)
+        one, shell = gathered.seen(project.workflow(ulid)), self._shell(project, said)
         shell = shell.replace(answers=one.link) if given.action else shell
         scope = project.scope(one.workflow.ulid).replace(person=True)
         actions = Markup("") if self._read_only else forms.actions(one, scope, given)
@@ -65,8 +69,7 @@ class Pages:
         said: tuple[str, ...] = (),
         done: acting.Done = acting.Done(),  # noqa: B008 - a value, which never changes
     ) -> str:
-        running = gathered.active(project)
-        shell, one = self._shell(project, running, said), one_of(project, ulid, running)
+        one, shell = gathered.seen(project.workflow(ulid)), self._shell(project, said)
         path = one.workflow.path(step)
         given, changed = done.given or NOTHING, done.changed
         shell = shell.replace(answers=f"{one.link}/approve/{path}") if given.action else shell
@@ -75,31 +78,24 @@ class Pages:
         return layout.whole(shell, one.brief.state.plan.step(path).label, body)
 
     def journal(self, project: Project, request: Request, said: tuple[str, ...]) -> str:
-        running = gathered.active(project)
-        one = one_of(project, request.path_params["ulid"], running)
+        one = gathered.seen(project.workflow(request.path_params["ulid"]))
         before, only = request.query_params.get("before", ""), request.query_params.get("only", "")
         number = int(before) if before.isascii() and before.isdigit() and len(before) < 10 else 0
         piece = journal.newest(one.workflow, number, journal.FAILURES if only == journal.FAILURES else "")
-        shell = self._shell(project, running, said)
+        shell = self._shell(project, said)
         crumb = el("p", el("a", one.brief.title, href=one.link), class_="crumb")
         body = joined(crumb, el("h1", "Journal"), journal.part(one, piece, shell))
         return layout.whole(shell, f"Journal of {one.brief.title}", body)
 
     def learnings(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
-        shell = self._shell(project, gathered.active(project), said)
+        shell = self._shell(project, said)
         return layout.whole(shell, "Learnings", others.learnings(project), here="/learnings")
 
     def agents(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
-        running = gathered.active(project)
-        shell = self._shell(project, running, said)
-        return layout.whole(shell, "Agents", others.agents(running, shell), here="/agents")
+        shell = self._shell(project, said)
+        return layout.whole(shell, "Agents", others.agents(gathered.active(project), shell), here="/agents")
 
     def passkeys(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
-        shell = self._shell(project, gathered.active(project), said)
+        shell = self._shell(project, said)
         body = passkeys_page.body(project, shell, self._origin)
         return layout.whole(shell, "Passkeys", body, here="/passkeys")
-
-
-def one_of(project: Project, ulid: str, running: list[gathered.Seen]) -> gathered.Seen:
-    known = next((one for one in running if one.workflow.ulid == ulid), None)
-    return known or gathered.seen(project.workflow(ulid))

@@ -31,6 +31,8 @@ from holdfast.surfaces.web.markup import Markup, el, joined, spaced
 
 _OF_PEOPLE = ("approval", "choice")
 NOTES = 20
+_LINES = 40
+"""How many revisions of the journal are shown here; its own page has more."""
 _FILES = 30
 """How many files are shown with what is new in them."""
 
@@ -54,7 +56,7 @@ def body(project: Project, one: Seen, shell: Shell, actions: Markup, *, contents
         section("Agents", _agents(brief), id="agents"),
         section("Notes", _notes(brief), id="notes"),
     )
-    newest = journal.newest(one.workflow)
+    newest = journal.newest(one.workflow, most=_LINES)
     return joined(
         _head(one, shell),
         _alerts(brief, scope),
