@@ -790,7 +790,7 @@ def test_a_writer_killed_at_any_moment_takes_nothing_acknowledged_with_it(path):
 
 def test_what_came_after_a_late_line_is_read_without_what_came_before(tmp_path, monkeypatch):
     """The chain is checked from there on: a line that was put in place of another is found out."""
-    from holdfast.stores import journal as journals
+    from holdfast.stores import lines
 
     path = str(tmp_path / "one.jsonl")
     with Journal.create(path, b'{"n":0}') as made:
@@ -799,8 +799,13 @@ def test_what_came_after_a_late_line_is_read_without_what_came_before(tmp_path, 
                 made.append(b'{"n":%d}' % number)
             if number % 500 == 499 or number > 2980:
                 made.sync()
-    parsed, seen = journals.parsed, []
-    monkeypatch.setattr(journals, "parsed", lambda raw, start: seen.append(start) or parsed(raw, start))
+    parsed, seen = lines.parsed, list[int]()
+
+    def counted(raw: bytes, start: int) -> Line | None:
+        seen.append(start)
+        return parsed(raw, start)
+
+    monkeypatch.setattr("holdfast.stores.journal.parsed", counted)
     with Journal(path) as journal:
         journal.synced_read()
         seen.clear()
@@ -810,9 +815,9 @@ def test_what_came_after_a_late_line_is_read_without_what_came_before(tmp_path, 
         assert [line.seq for line in journal.history(3000)] == []
         assert len(list(journal.history(1))) == 2999
         assert len(list(journal.history())) == 3000
-        lines = Path(path).read_bytes().splitlines(keepends=True)
+        texts = Path(path).read_bytes().splitlines(keepends=True)
         with open(path, "r+b") as file:
-            file.seek(sum(map(len, lines[:2995])))
-            file.write(lines[2995].replace(b'"n":2995', b'"n":2994'))
+            file.seek(sum(map(len, texts[:2995])))
+            file.write(texts[2995].replace(b'"n":2995', b'"n":2994'))
         with pytest.raises(Broken):
             list(journal.history(2990))
