@@ -83,7 +83,8 @@ class LocalWorld:
         found = {**self._clock(), "known": needs}
         found |= self._approvals.facts(state, needs.grants, needs.answer, self.contents)
         if needs.hashes:
-            seen = {path: self._hash(os.path.join(base, path)) for path in needs.hashes}
+            top = os.path.realpath(base)
+            seen = {path: self._hash(full) if (full := _own(top, path)) else None for path in needs.hashes}
             found["hashes"] = {path: one and one[:2] for path, one in seen.items()}
             found["blank"] = tuple(path for path, one in seen.items() if one and one[2])
             found["said"] = {path: one[3] for path, one in seen.items() if one and one[3]}
@@ -330,6 +331,14 @@ class LocalWorld:
         result = (digest(content), len(content), not content.strip(), said(path, content))
         self._hashes[path] = (stamp, result)
         return result
+
+
+def _own(top: str, path: str) -> str:
+    """Where a file of the project is; empty for a link, which is no artifact, and for what a folder leads out to."""
+    full = os.path.join(top, path)
+    folder = os.path.realpath(os.path.dirname(full))
+    inside = folder == top or folder.startswith(f"{top}/")
+    return full if inside and not os.path.islink(full) else ""
 
 
 def said(path: str, content: bytes) -> str:

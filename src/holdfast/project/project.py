@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Container, Mapping, Sequence
+from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core import commands as cmd
@@ -235,14 +235,13 @@ class Project:
             return state
         return self.turn.execute(state, cmd.Outdate(), ENGINE).state
 
-    def list(
-        self, *, status: str = "", type: str = "", session: str = "", only: Container[str] | None = None
-    ) -> list[Workflow]:
+    def list(self, *, status: str = "", type: str = "", session: str = "") -> list[Workflow]:
         """The active workflows, then the finished ones, the newest first.
 
-        `status` takes the engine's or the dialect's word, or `active` for all that are not finished. Workflows that are
-        not among `only`, where that is given, are not opened.
+        `status` takes the engine's or the dialect's word, or `active` for all that are not finished.
         """
+        from holdfast.systems.seam.found import told_gone, unreadable
+
         self.heal()
         found = []
         store, is_open = self.wired.store, status == "active"
@@ -250,8 +249,6 @@ class Project:
         ended = [entry for entry in entries if not entry.active]
         for entry in (*(one for one in entries if one.active), *reversed(ended)):
             if (type and entry.type != type) or (session and entry.session != session):
-                continue
-            if only is not None and entry.ulid not in only:
                 continue
             if status and not (is_open or entry.active) and status not in _words(entry.dialect, entry.status):
                 continue
@@ -262,14 +259,8 @@ class Project:
                 continue
             if status in ("", "active") or status in _words(state.dialect, queries.status(state)):
                 found.append(Workflow(self.wired, state, self.turn))
-        self.troubles += self.lost() if only is None else []
+        self.troubles += [*(wrong.message for _, wrong in unreadable(self.wired)), *told_gone(self.wired)]
         return found
-
-    def lost(self) -> Sequence[str]:
-        """What is said of journals that cannot be read, or are gone: every file of them is looked at."""
-        from holdfast.systems.seam.found import told_gone, unreadable
-
-        return [*(wrong.message for _, wrong in unreadable(self.wired)), *told_gone(self.wired)]
 
     def leftovers(self) -> Sequence[HoldfastError]:
         """What is still to be done about workflows that ended, each with the command that does it."""

@@ -13,7 +13,7 @@ from holdfast.stores.index import Index
 from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Line
 from holdfast.stores.opened import Opened
-from holdfast.stores.snapshots import Snapshots
+from holdfast.stores.snapshots import Snapshots, entries
 from holdfast.stores.witness import Seen, Witness, lines_missing
 
 OPEN_AT_ONCE = 64
@@ -144,8 +144,7 @@ class Journals:
 
 def _ulids(folder: str, ending: str) -> Iterator[str]:
     """The workflows that have a file in one of the shards of a folder."""
-    for shard in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-        for name in sorted(os.listdir(os.path.join(folder, shard))):
-            ulid = name.removesuffix(ending)
-            if is_ulid(ulid):
-                yield ulid
+    for _, name in entries(folder):
+        ulid = name.removesuffix(ending)
+        if is_ulid(ulid):
+            yield ulid

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Mapping
+from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast.core.names import is_ulid
 from holdfast.core.plan import Plan
@@ -70,11 +70,10 @@ class Snapshots:
     def stray(self, has: Callable[[str], bool]) -> list[str]:
         """The files of workflows that are gone."""
         found = []
-        for shard in sorted(os.listdir(self._folder)) if os.path.isdir(self._folder) else ():
-            for name in sorted(os.listdir(os.path.join(self._folder, shard))):
-                ulid, path = name.partition(".")[0], os.path.join(self._folder, shard, name)
-                if is_ulid(ulid) and not has(ulid) and Witness(path, 0).read() is None:
-                    found.append(path)
+        for shard, name in entries(self._folder):
+            ulid, path = name.partition(".")[0], os.path.join(self._folder, shard, name)
+            if is_ulid(ulid) and not has(ulid) and Witness(path, 0).read() is None:
+                found.append(path)
         return found
 
     def drop(self, ulid: str, *, gone: bool = False) -> None:
@@ -122,3 +121,13 @@ class _Written:
         known = {"plan": plan[1], "progress": f"{{{','.join(steps.values())}}}"}
         said = (f"{compact(name)}:{known.get(name) or compact(value)}" for name, value in fields.items())
         return f"{{{','.join(said)}}}"
+
+
+def entries(folder: str) -> Iterator[tuple[str, str]]:
+    """Each file in the shards of a folder, with its shard. A file beside them, such as a file manager's, is no shard."""
+    for shard in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        try:
+            names = sorted(os.listdir(os.path.join(folder, shard)))
+        except NotADirectoryError:
+            continue
+        yield from ((shard, name) for name in names)

@@ -8,12 +8,15 @@ from math import sqrt
 from holdfast.core import refusals, remedies
 from holdfast.core.drawing.svg import Picture
 from holdfast.core.remedy import Remedy
-from holdfast.errors import NotFound, UsageError
-from holdfast.files.replace import durable_write, is_file
+from holdfast.errors import UsageError
+from holdfast.files.replace import durable_write
 from holdfast.machine import installer
 from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.cli.outputs import require_place
 
 SVG, PNG = ".svg", ".png"
+_BEGINNINGS = {SVG: lambda data: b"<svg " in data, PNG: lambda data: data.startswith(b"\x89PNG")}
+"""How a picture begins, which another one may take the place of."""
 SHARP = 2.0
 """How many pixels of a PNG stand for one of the picture, so that it is sharp on most screens."""
 MOST_PIXELS = 25_000_000
@@ -53,7 +56,7 @@ def _write(call: Call, picture: Picture, wanted: list[tuple[str, str]], other: R
     """Nothing is written unless all of it can be made."""
     made = []
     for path, kind in wanted:
-        _require_place(path)
+        require_place(path, call.project.wired.place, kind, _BEGINNINGS[kind])
         made.append((path, png(picture, other) if kind == PNG else picture.file().encode()))
     for path, data in made:
         durable_write(path, data)
@@ -72,15 +75,6 @@ def png(picture: Picture, other: Remedy) -> bytes:
         raise missing from None
     zoom = min(SHARP, sqrt(MOST_PIXELS / (picture.width * picture.height)))
     return svg_to_bytes(svg_string=picture.file(), zoom=zoom)
-
-
-def _require_place(path: str) -> None:
-    """A picture replaces a file, and is put into a folder that is there."""
-    folder = os.path.dirname(path)
-    if folder and not os.path.isdir(folder):
-        way = "make it, or name another one"
-        raise NotFound("no_folder", f"there is no folder {folder[:200]!r}", remedy=way, facts={"folder": folder[:200]})
-    is_file(path)
 
 
 def _ending(path: str, kind: str) -> str:

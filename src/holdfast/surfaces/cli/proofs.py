@@ -101,13 +101,11 @@ def receipt(call: Call) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    from holdfast.files.replace import not_written
+    from holdfast.files.replace import durable_write
+    from holdfast.surfaces.cli.outputs import require_place
 
-    try:
-        with open(call.args.out, "wb") as file:
-            file.write(data)
-    except OSError as failure:
-        raise not_written(call.args.out, failure) from failure
+    require_place(call.args.out, call.project.wired.place, ".json", lambda begins: begins[:40] == data[:40])
+    durable_write(call.args.out, data, mode=0o644)
     call.answer({"step": path, "file": call.args.out}, call.ok(f"the proof of {path} is in {escape(call.args.out)}"))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from _collections_abc import Container, Sequence
+from _collections_abc import Iterable, Sequence
+from _thread import allocate_lock
+from contextlib import suppress
 
 from holdfast.core import lifecycle, limits, moment, remedies
 from holdfast.core.briefing import Briefing
@@ -13,9 +14,11 @@ from holdfast.core.remedy import typed
 from holdfast.core.state import Lease, State
 from holdfast.core.value import Value
 from holdfast.engine.ports import Cursor
+from holdfast.errors import HoldfastError
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.waiters import is_awaited
+from holdfast.systems.seam.found import told_gone, unreadable
 
 RUNNING, WAITING, FINISHED = 20, 50, 10
 """How many workflows are shown on one page: the newest that run, those that wait longest, and that ended last."""
@@ -78,7 +81,7 @@ class Waits:
         self._known: dict[str, tuple[str, ...]] = {}
         self._cursor: Cursor | None = None
         self._troubles: tuple[float, Sequence[str]] = (0.0, ())
-        self._turn = threading.Lock()
+        self._turn = allocate_lock()
 
     def of(self, project: Project) -> dict[str, tuple[str, ...]]:
         """The times at which people were asked, for every workflow that is not over, the oldest workflow first."""
@@ -90,7 +93,7 @@ class Waits:
             known = {ulid: self._known.get(ulid, ()) for ulid in there}
             if unknown:
                 known |= dict.fromkeys(unknown, ())
-                known |= {one.workflow.ulid: tuple(at.since for at in asked([one])) for one in active(project, unknown)}
+                known |= {one.workflow.ulid: tuple(at.since for at in asked([one])) for one in some(project, unknown)}
             self._known, self._cursor = known, changes.cursor
             return known
 
@@ -98,7 +101,7 @@ class Waits:
         """What is wrong with journals. All are looked at for that, so it is asked for from time to time."""
         at, found = self._troubles
         if not at or time.monotonic() - at > _TROUBLES_FOR:
-            found = project.lost()
+            found = [*(wrong.message for _, wrong in unreadable(project.wired)), *told_gone(project.wired)]
             self._troubles = time.monotonic(), found
         return found
 
@@ -107,8 +110,19 @@ def seen(workflow: Workflow) -> Seen:
     return Seen(workflow, workflow.briefing())
 
 
-def active(project: Project, only: Container[str] | None = None) -> list[Seen]:
-    return [seen(one) for one in project.list(status="active", only=only) if _is_open(one)]
+def active(project: Project) -> list[Seen]:
+    return [seen(one) for one in project.list(status="active") if _is_open(one)]
+
+
+def some(project: Project, ulids: Iterable[str]) -> list[Seen]:
+    """Those of these workflows that are not over, and can be read."""
+    project.heal()
+    found = []
+    for ulid in sorted(ulids):
+        with suppress(HoldfastError, OSError):  # what is wrong with it is among the troubles
+            one = Workflow(project.wired, project.turn.look(ulid), project.turn)
+            found += [seen(one)] if _is_open(one) else []
+    return found
 
 
 def newest(project: Project, waits: Waits, most: int = RUNNING) -> Gathered:
@@ -116,7 +130,7 @@ def newest(project: Project, waits: Waits, most: int = RUNNING) -> Gathered:
     since = waits.of(project)
     oldest = sorted((at, ulid) for ulid, times in since.items() for at in times)[:WAITING]
     shown = dict.fromkeys(list(since)[-most:])
-    found = active(project, {*shown, *(ulid for _, ulid in oldest)})
+    found = some(project, {*shown, *(ulid for _, ulid in oldest)})
     running = tuple(one for one in found if one.workflow.ulid in shown)
     waiting, troubles = sum(map(len, since.values())), tuple(waits.troubles(project))
     return Gathered(running, tuple(asked(found)[:WAITING]), len(since) - len(shown), waiting, troubles)
