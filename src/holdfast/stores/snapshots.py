@@ -124,7 +124,7 @@ class _Written:
 
 
 def entries(folder: str) -> Iterator[tuple[str, str]]:
-    """Each file in the shards of a folder, with its shard. A file beside them, such as a file manager's, is no shard."""
+    """Each file in the shards of a folder, with its shard. A file beside them, as file managers leave, is no shard."""
     for shard in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         try:
             names = sorted(os.listdir(os.path.join(folder, shard)))
