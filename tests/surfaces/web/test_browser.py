@@ -122,6 +122,23 @@ def test_a_file_that_changes_meanwhile_is_shown_again_and_not_approved(site, ser
     assert notes.exists()
 
 
+def test_feedback_of_several_lines_comes_back_as_it_was_typed_and_arrives_so(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    typed = "\n- name the versions\n\n\t3.11 & <b>3.12</b> \u202eabc\u202c\nand the date"
+    page.goto(f"{served.origin}{path}")
+    field = page.get_by_label("What should be different")
+    field.fill(typed)
+    for text in ("one", "two"):
+        site.bench.write("notes.md", f"{text}\n")
+        page.get_by_role("button", name="Send back").click()
+        expect(page.locator("#work")).to_contain_text(text)
+        expect(field).to_have_value(typed)
+    page.get_by_role("button", name="Send back").click()
+    page.wait_for_url(f"{served.origin}{path.partition('/approve')[0]}")
+    assert site.step(id, "sign-off").feedback == (typed.strip(),)
+
+
 def test_a_variant_is_chosen_by_its_radio(site, served, page):
     site.at("pick")
     state = site.state("release")

@@ -238,11 +238,12 @@ class Page:
 
 
 async def _fields(request: Request) -> acting.Fields:
-    """What a form sent; nothing where it is none."""
+    """What a form sent, with line ends as a file has them; nothing where it is none. Browsers send a CR with each."""
     from urllib.parse import parse_qsl
 
     try:
         body = (await request.body()).decode("utf-8", "replace")
-        return tuple(parse_qsl(body, keep_blank_values=True, max_num_fields=_FIELDS))
+        found = parse_qsl(body, keep_blank_values=True, max_num_fields=_FIELDS)
     except (ClientDisconnect, ValueError):
         return ()
+    return tuple((name, value.replace("\r\n", "\n").replace("\r", "\n")) for name, value in found)
