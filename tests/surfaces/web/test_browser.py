@@ -201,6 +201,19 @@ def test_what_is_shown_again_after_a_refused_decision_stays_too(site, served, pa
     expect(page.locator("#work")).to_contain_text("all is well")
 
 
+def test_what_is_missing_cannot_be_approved_and_the_page_says_so(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    (site.root / "notes.md").unlink()
+    page.goto(f"{served.origin}{path}")
+    expect(page.get_by_role("button", name="Approve")).to_be_disabled()
+    expect(page.locator("#barred")).to_contain_text("notes.md is missing")
+    page.get_by_label("What should be different").fill("hand in the notes")
+    page.get_by_role("button", name="Send back").click()
+    page.wait_for_url(f"{served.origin}{path.partition('/approve')[0]}")
+    assert site.step(id, "sign-off").feedback == ("hand in the notes",)
+
+
 def test_a_variant_is_chosen_by_its_radio(site, served, page):
     site.at("pick")
     state = site.state("release")

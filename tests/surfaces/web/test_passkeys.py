@@ -119,6 +119,15 @@ def test_what_changed_before_the_key_was_asked_is_said_with_a_link_to_it(site, s
     page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
 
 
+def test_what_is_missing_is_not_offered_to_the_key_and_can_be_sent_back(site, served, page, signer, workflow):
+    enrol(page, served)
+    (site.root / "notes.md").unlink()
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/notes")
+    expect(page.get_by_role("button", name="Send back")).to_be_enabled()
+    expect(page.get_by_role("button", name="Approve with passkey")).to_be_disabled()
+    expect(page.locator("#barred")).to_contain_text("notes.md is missing")
+
+
 def test_a_person_who_is_not_verified_signs_nothing(site, served, page, signer, workflow):
     enrol(page, served)
     session, id = signer

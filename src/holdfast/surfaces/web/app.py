@@ -217,7 +217,7 @@ class Page:
         return self._page(code, "Refused", el("p", f"{said[:1].upper()}{said[1:]}."))
 
     async def _missing(self, _: Request) -> Response:
-        return self._page(404, "Not found", el("p", "There is no such page. ", el("a", "All workflows", href="/")))
+        return self._page(404, "Not found", el("p", "There is no such page."), is_in=True)
 
     async def _listen(self, _: Request) -> Response:
         return (
@@ -230,11 +230,11 @@ class Page:
         code = 404 if isinstance(wrong, (NotFound, UsageError)) else 409
         from holdfast.core.remedy import Scope
 
-        return self._page(code, "Not possible", layout.refused(wrong, Scope(person=True)))
+        return self._page(code, "Not possible", layout.refused(wrong, Scope(person=True)), is_in=True)
 
-    def _page(self, code: int, title: str, *body: Child, head: Child = None) -> Response:
+    def _page(self, code: int, title: str, *body: Child, head: Child = None, is_in: bool = False) -> Response:
         """A page that says nothing of the project."""
-        return HTMLResponse(layout.bare(title, el("h1", title), *body, head=head), code)
+        return HTMLResponse(layout.bare(title, el("h1", title), *body, head=head, is_in=is_in), code)
 
 
 async def _fields(request: Request) -> acting.Fields:

@@ -139,7 +139,7 @@ function tell(form, text) {
 function enable(page) {
   if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) return;
   for (const form of page.querySelectorAll("form[data-passkey]")) {
-    form.querySelectorAll("button:disabled").forEach((button) => (button.disabled = false));
+    form.querySelectorAll("button:disabled:not([aria-describedby])").forEach((button) => (button.disabled = false));
     form.querySelectorAll(".needs-script").forEach((told) => told.remove());
   }
 }

@@ -1,4 +1,4 @@
-"""Why the port of the page is taken: this project is served there already, another page of Holdfast is, or a stranger."""
+"""Why the port of the page is taken: by a server of this project, by another page of Holdfast, or by a stranger."""
 
 from __future__ import annotations
 
