@@ -196,7 +196,7 @@ def _decision(one: Seen, path: str, view: View, scope: Scope, shell: Shell, give
 def _form(one: Seen, path: str, view: View, scope: Scope, given: Given, barred: str) -> Markup:
     policy = policy_of(one, path)
     by_passkey = policies.asks_for_proof(policy) and not barred
-    why = barred or _missing(view)
+    why = barred or _missing(one, path, view)
     about = el("p", why, class_="why", id="barred") if why else None
     hint = "The agent reads it. To send the step back, it is needed."
     return el(
@@ -218,10 +218,13 @@ def _form(one: Seen, path: str, view: View, scope: Scope, given: Given, barred: 
     )
 
 
-def _missing(view: View) -> str:
-    """Why nobody can approve what is not there; empty where every file is."""
-    gone = [one.path for one in view.handed.files if not one.hash]
-    if not gone:
+def _missing(one: Seen, path: str, view: View) -> str:
+    """Why nobody can approve what is not there; empty where every file is.
+
+    Where its system says what a step hands in, a file that is gone is no longer a part of it.
+    """
+    gone = [file.path for file in view.handed.files if not file.hash]
+    if not gone or one.workflow.facts().hand_ins.get(path) is not None:
         return ""
     verb = "is" if len(gone) == 1 else "are"
     return f"{', '.join(gone)} {verb} missing, and what is not there cannot be approved. You can send the step back."
