@@ -207,6 +207,13 @@ def test_a_mistake_in_the_settings_is_told_with_the_file(bench, table, said):
         assert str(path) in answer.out + answer.err
 
 
+def test_all_mistakes_in_the_settings_are_told_at_once(bench):
+    own_settings('quiet = "soon"\ndesktop = 1\ndesk = true\non = ["lunch"]\nrun = "x"\n')
+    told = bench.agent("notify", "--once").err
+    for said in ("quiet is a time", "desktop is true or false", "unknown key 'desk'", "on is a list", "run is a list"):
+        assert said in told
+
+
 def test_text_of_a_document_is_no_option_markup_or_command(tmp_path):
     kept = tmp_path / "argv"
     for name in ("notify-send", "osascript"):

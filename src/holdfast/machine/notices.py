@@ -6,6 +6,7 @@ A project cannot have one: its files come with a clone, and what they name would
 from __future__ import annotations
 
 import os
+from _collections_abc import Iterator
 
 from holdfast.core.moment import read_span
 from holdfast.core.names import unknown_key
@@ -38,9 +39,9 @@ def read(config_dir: str) -> Notices | None:
     table = users.config(config_dir).get("notify")
     if table is None:
         return None
-    wrong = _wrong(table)
+    wrong = list(_mistakes(table))
     if wrong:
-        raise users.bad_config(config_dir, f"notify: {wrong}")
+        raise users.bad_config(config_dir, f"notify: {'; '.join(wrong)}")
     given: dict[str, Any] = {name: table[name] for name in ("desktop",) if name in table}
     given |= {name: tuple(table[name]) for name in ("on", "run") if name in table}
     given |= {"quiet": read_span(table["quiet"])} if "quiet" in table else {}
@@ -59,23 +60,23 @@ def resting(home: str) -> tuple[float, str]:
     return float(until) if isinstance(until, (int, float)) else 0.0, str(found.get("why") or "")
 
 
-def _wrong(table: Any) -> str:
-    """The first mistake in the table, in a sentence."""
+def _mistakes(table: Any) -> Iterator[str]:
+    """Every mistake in the table, each in a sentence."""
     if not isinstance(table, dict):
-        return "it is a table such as [notify] with desktop = true"
+        yield "it is a table such as [notify] with desktop = true"
+        return
     known = ("on", "desktop", "run", "quiet")
-    for key in table:
-        if key not in known:
-            return unknown_key(key, known)
+    yield from (unknown_key(key, known) for key in table if key not in known)
     on, run = table.get("on", []), table.get("run", [])
     if not isinstance(on, list) or any(one not in KINDS for one in on):
-        return f"on is a list of some of {', '.join(KINDS)}"
+        yield f"on is a list of some of {', '.join(KINDS)}"
     if not isinstance(table.get("desktop", True), bool):
-        return "desktop is true or false"
+        yield "desktop is true or false"
     if not isinstance(run, list) or not all(isinstance(word, str) and "\0" not in word for word in run):
-        return 'run is a list of words such as ["curl", "-s", "-d", "@-", "https://…"], no shell'
-    if run and not os.path.basename(run[0]):
-        return "run begins with a program"
+        yield 'run is a list of words such as ["curl", "-s", "-d", "@-", "https://…"], no shell'
+    elif run and not os.path.basename(run[0]):
+        yield "run begins with a program"
     quiet = table.get("quiet", "30s")
     seconds = read_span(quiet) if isinstance(quiet, str) else 0
-    return "" if seconds and seconds <= _LONGEST_QUIET else 'quiet is a time such as "30s", at most a day'
+    if not seconds or seconds > _LONGEST_QUIET:
+        yield 'quiet is a time such as "30s", at most a day'

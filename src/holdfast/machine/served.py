@@ -42,9 +42,20 @@ def address(place: Place) -> str:
         port = name.removesuffix(_ENDING)
         if not (port.isascii() and port.isdigit() and name.endswith(_ENDING)):
             continue
-        record = read(place, int(port))
-        origin, pid = record.get("origin"), record.get("pid")
-        known = origin in [f"http://{host}:{port}" for host in _HOSTS]
-        if known and isinstance(pid, int) and system.here.is_running(pid):
-            return str(origin)
+        found = address_at(place, int(port))
+        if found:
+            return found
     return ""
+
+
+def address_at(place: Place, port: int) -> str:
+    """The address of the page of the project that runs on this port; empty where none does, or behind another name."""
+    origin = read(place, port).get("origin")
+    known = origin in [f"http://{host}:{port}" for host in _HOSTS]
+    return str(origin) if known and is_running(place, port) else ""
+
+
+def is_running(place: Place, port: int) -> bool:
+    """Whether the server whose record this is runs still."""
+    pid = read(place, port).get("pid")
+    return isinstance(pid, int) and pid > 0 and system.here.is_running(pid)

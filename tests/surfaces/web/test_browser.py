@@ -122,6 +122,98 @@ def test_a_file_that_changes_meanwhile_is_shown_again_and_not_approved(site, ser
     assert notes.exists()
 
 
+def test_feedback_of_several_lines_comes_back_as_it_was_typed_and_arrives_so(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    typed = "\n- name the versions\n\n\t3.11 & <b>3.12</b> \u202eabc\u202c\nand the date"
+    page.goto(f"{served.origin}{path}")
+    field = page.get_by_label("What should be different")
+    field.fill(typed)
+    for text in ("one", "two"):
+        site.bench.write("notes.md", f"{text}\n")
+        page.get_by_role("button", name="Send back").click()
+        expect(page.locator("#work")).to_contain_text(text)
+        expect(field).to_have_value(typed)
+    page.get_by_role("button", name="Send back").click()
+    page.wait_for_url(f"{served.origin}{path.partition('/approve')[0]}")
+    assert site.step(id, "sign-off").feedback == (typed.strip(),)
+
+
+def test_what_is_decided_about_stays_as_it_was_read_until_the_person_asks_for_what_changed(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    page.goto(f"{served.origin}{path}")
+    shown = page.locator("#form-approve input[name=shown]")
+    first = shown.input_value()
+    site.bench.write("notes.md", "# Notes\n\nnothing is well\n")
+    site.bench.ok("note", "hello", "-w", id)
+    notice = page.locator("main > .notice")
+    expect(notice).to_contain_text("changed while you looked")
+    expect(notice).to_be_in_viewport()
+    expect(page.locator("#work .lines .file")).to_have_text(["# Notes", "", "all is well"])
+    assert shown.input_value() == first
+    notice.get_by_role("link", name="Show what changed").click()
+    expect(page.locator("#work")).to_contain_text("nothing is well")
+    expect(notice).to_have_count(0)
+    page.get_by_role("button", name="Approve").click()
+    expect(page.locator("#said")).to_contain_text("sign-off is approved")
+
+
+def test_a_note_says_nothing_on_the_page_of_a_decision_that_is_as_it_was(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    page.goto(f"{served.origin}{path}")
+    with page.expect_response(f"**{path}") as told:
+        site.bench.ok("note", "hello", "-w", id)
+    assert told.value.ok
+    site.bench.write("notes.md", "nothing is well\n")
+    site.bench.ok("note", "and more", "-w", id)
+    expect(page.locator("main > .notice")).to_be_visible()
+    site.bench.write("notes.md", "# Notes\n\nall is well\n")
+    site.bench.ok("note", "as it was", "-w", id)
+    expect(page.locator("main > .notice")).to_have_count(0)
+    page.get_by_role("button", name="Approve").click()
+    expect(page.locator("#said")).to_contain_text("sign-off is approved")
+
+
+def test_the_page_of_a_decision_says_that_another_person_took_it_and_keeps_what_was_typed(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    page.goto(f"{served.origin}{path}")
+    field = page.get_by_label("What should be different")
+    field.fill("mind the date")
+    site.bench.open("human").workflow(id).approve("sign-off")
+    expect(page.locator("main > .notice")).to_contain_text("Copy your text")
+    expect(field).to_have_value("mind the date")
+    page.get_by_role("link", name="Show what changed").click()
+    expect(page.locator("#decide")).to_contain_text("It is decided")
+
+
+def test_what_is_shown_again_after_a_refused_decision_stays_too(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    page.goto(f"{served.origin}{path}")
+    page.get_by_role("button", name="Send back").click()
+    expect(page.get_by_role("alert")).to_contain_text("what should be different")
+    site.bench.write("notes.md", "nothing is well\n")
+    site.bench.ok("note", "hello", "-w", id)
+    expect(page.locator("main > .notice")).to_contain_text("changed while you looked")
+    expect(page.locator("#work")).to_contain_text("all is well")
+
+
+def test_what_is_missing_cannot_be_approved_and_the_page_says_so(site, served, page):
+    path = site.waits()
+    id = site.state("release").id
+    (site.root / "notes.md").unlink()
+    page.goto(f"{served.origin}{path}")
+    expect(page.get_by_role("button", name="Approve")).to_be_disabled()
+    expect(page.locator("#barred")).to_contain_text("notes.md is missing")
+    page.get_by_label("What should be different").fill("hand in the notes")
+    page.get_by_role("button", name="Send back").click()
+    page.wait_for_url(f"{served.origin}{path.partition('/approve')[0]}")
+    assert site.step(id, "sign-off").feedback == ("hand in the notes",)
+
+
 def test_a_variant_is_chosen_by_its_radio(site, served, page):
     site.at("pick")
     state = site.state("release")
@@ -148,6 +240,7 @@ def test_everything_is_done_by_keyboard_alone(site, served, page):
     page.keyboard.press("Enter")
     expect(page.locator("#said")).to_contain_text("approved")
     assert site.step(id, "sign-off").grant.how == "page"
+    page.wait_for_load_state()
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("all workflows")
     page.keyboard.press("Escape")

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from tests import forked
+from tests.surfaces.web.site import Site
 from tests.workbench import conversation
 
 
@@ -167,10 +168,40 @@ def test_a_program_that_an_agents_host_runs_gets_no_link_even_at_a_terminal(site
             os.close(primary)
 
 
-def test_a_port_that_is_taken_is_an_error_also_on_the_other_address(site):
+def test_a_project_that_is_served_already_is_named_with_the_command_for_a_link(site):
     with site.serving() as served:
-        taken = site.bench.person("web", "--port", str(served.port), "--no-open")
+        assert served.get("/login").code == 200  # it is up
+        again = site.bench.person("web", "--port", str(served.port), "--no-open")
+        assert again.code == 1
+        assert f"this project is served at {served.origin} already" in again.out
+        assert f"→ holdfast web --port {served.port} --no-open --link" in again.out
+        assert "--port 0" not in again.out
+        looks = site.bench.agent("web", "--port", str(served.port), "--read-only", "--json")
+        assert looks.error["code"] == "already_served"
+        assert "holdfast web --port 0 --read-only" in looks.error["remedy"]
+
+
+def test_a_port_that_another_project_has_is_said_to_be_its_and_passkeys_to_belong_to_ports(site, tmp_path):
+    other = Site(tmp_path / "other")
+    for options in ((), ("--read-only",)):
+        with other.serving(*options) as served:
+            assert served.get("/login").code == 200  # it is up
+            taken = site.bench.person("web", "--port", str(served.port), "--no-open")
+            assert (
+                f"another page of Holdfast, of another project or a read-only one, has 127.0.0.1 port {served.port}"
+                in (" ".join(taken.out.split()))
+            )
+            assert "passkeys belong to the port" in " ".join(taken.out.split())
+            assert "--port 0" not in taken.out
+
+
+def test_a_port_that_is_taken_is_an_error_also_on_the_other_address(site):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = site.bench.person("web", "--port", str(other.getsockname()[1]), "--no-open")
         assert "nothing can listen on 127.0.0.1" in taken.out
+        assert "passkeys belong to the port" in " ".join(taken.out.split())
     with socket.socket(socket.AF_INET6) as other:
         try:
             other.bind(("::1", 0))

@@ -43,6 +43,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(site):
     refused = site.bench.agent("web", "--export", "copy")
     assert refused.code == 2
     assert "is not empty" in refused.err
+    assert "name another folder" in refused.err
     assert [one.name for one in (site.root / "copy").iterdir()] == ["mine.txt"]
 
 

@@ -123,6 +123,22 @@ def test_a_note_between_looking_and_approving_does_not_disturb(site, served):
     assert site.step(id, "sign-off").grant.how == "page"
 
 
+def test_a_decision_that_comes_too_late_is_answered_with_the_files_that_changed(site, served):
+    path = site.waits()
+    home = path.partition("/approve")[0]
+    form = {**served.form(path, "form-approve"), "decision": "approve"}
+    site.bench.write("notes.md", "nothing is well\n")
+    answer = served.post(f"{home}/do/decide", form)
+    assert answer.code == 409
+    assert "notes.md has other content" in answer.text
+    site.bench.open().workflow(site.state("release").id).note("by the way")
+    (site.root / "notes.md").unlink()
+    answer = served.post(f"{home}/do/decide", form)
+    assert answer.code == 409
+    assert "notes.md is missing" in answer.text
+    assert "by the way" in answer.text
+
+
 def test_a_step_that_is_not_ready_has_no_form_and_a_forged_one_is_refused(site, served):
     site.at("sign-off")
     state = site.state("release")
@@ -141,12 +157,15 @@ def test_each_form_shows_the_command_that_does_the_same(site, served, workflow):
 
 
 @pytest.mark.parametrize(
-    "path", ["/w/none", "/w/../../etc/passwd", "/w/01M7S2NNM611RC95VT8RY5NFFW", "/w/x/approve/y", "/w/x/steps.svg"]
+    "path",
+    ["/nowhere", "/w/none", "/w/../../etc/passwd", "/w/01M7S2NNM611RC95VT8RY5NFFW", "/w/x/approve/y", "/w/x/steps.svg"],
 )
 def test_what_is_not_there_is_told_without_a_trace(site, served, path):
     answer = served.get(path)
     assert answer.code == 404
     assert "Traceback" not in answer.text
+    for name in ("Workflows", "Learnings", "Agents", "Passkeys"):
+        assert f"{name}</a>" in answer.text
 
 
 def test_a_large_workflow_is_a_small_page(site, served):

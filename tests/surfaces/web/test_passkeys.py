@@ -106,6 +106,28 @@ def test_sending_back_takes_the_key_too_and_feedback(site, served, page, signer,
     assert (step.status, step.feedback) == ("active", ("Name all versions.",))
 
 
+def test_what_changed_before_the_key_was_asked_is_said_with_a_link_to_it(site, served, page, signer, workflow):
+    enrol(page, served)
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/notes")
+    site.bench.write("notes.md", "Needs Python 3.13.\n")
+    page.get_by_role("button", name="Approve with passkey").click()
+    expect(page.locator(".told")).to_contain_text("changed after you opened the page")
+    expect(page.locator("#work")).to_contain_text("3.11")
+    page.get_by_role("link", name="Show what changed").click()
+    expect(page.locator("#work")).to_contain_text("3.13")
+    page.get_by_role("button", name="Approve with passkey").click()
+    page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
+
+
+def test_what_is_missing_is_not_offered_to_the_key_and_can_be_sent_back(site, served, page, signer, workflow):
+    enrol(page, served)
+    (site.root / "notes.md").unlink()
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/notes")
+    expect(page.get_by_role("button", name="Send back")).to_be_enabled()
+    expect(page.get_by_role("button", name="Approve with passkey")).to_be_disabled()
+    expect(page.locator("#barred")).to_contain_text("notes.md is missing")
+
+
 def test_a_person_who_is_not_verified_signs_nothing(site, served, page, signer, workflow):
     enrol(page, served)
     session, id = signer

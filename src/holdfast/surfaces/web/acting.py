@@ -83,7 +83,8 @@ def as_shown(project: Project, workflow: Workflow, path: str, given: Given) -> t
     view = approve_page.shown(project, gathered.seen(workflow), path)
     if given.value("shown") == view.digest() and approving.is_ready(workflow, path):
         return view, ()
-    return view, _since(workflow, given) or ("the files or the checks of this step",)
+    differing = approve_page.differing(view, given.value(approve_page.FILES))
+    return view, (*differing, *_since(workflow, given)) or ("the checks of this step, or what it builds on",)
 
 
 def complete(view: approving.View, given: Given, *, is_approval: bool) -> str:

@@ -217,7 +217,7 @@ class Page:
         return self._page(code, "Refused", el("p", f"{said[:1].upper()}{said[1:]}."))
 
     async def _missing(self, _: Request) -> Response:
-        return self._page(404, "Not found", el("p", "There is no such page. ", el("a", "All workflows", href="/")))
+        return self._page(404, "Not found", el("p", "There is no such page."), is_in=True)
 
     async def _listen(self, _: Request) -> Response:
         return (
@@ -230,19 +230,20 @@ class Page:
         code = 404 if isinstance(wrong, (NotFound, UsageError)) else 409
         from holdfast.core.remedy import Scope
 
-        return self._page(code, "Not possible", layout.refused(wrong, Scope(person=True)))
+        return self._page(code, "Not possible", layout.refused(wrong, Scope(person=True)), is_in=True)
 
-    def _page(self, code: int, title: str, *body: Child, head: Child = None) -> Response:
+    def _page(self, code: int, title: str, *body: Child, head: Child = None, is_in: bool = False) -> Response:
         """A page that says nothing of the project."""
-        return HTMLResponse(layout.bare(title, el("h1", title), *body, head=head), code)
+        return HTMLResponse(layout.bare(title, el("h1", title), *body, head=head, is_in=is_in), code)
 
 
 async def _fields(request: Request) -> acting.Fields:
-    """What a form sent; nothing where it is none."""
+    """What a form sent, with line ends as a file has them; nothing where it is none. Browsers send a CR with each."""
     from urllib.parse import parse_qsl
 
     try:
         body = (await request.body()).decode("utf-8", "replace")
-        return tuple(parse_qsl(body, keep_blank_values=True, max_num_fields=_FIELDS))
+        found = parse_qsl(body, keep_blank_values=True, max_num_fields=_FIELDS)
     except (ClientDisconnect, ValueError):
         return ()
+    return tuple((name, value.replace("\r\n", "\n").replace("\r", "\n")) for name, value in found)

@@ -32,6 +32,24 @@ def elsewhere(view: View) -> list[File]:
     return [one for one in view.handed.files if not one.is_whole and one.hash]
 
 
+FILES = "files"
+"""The name of the field with the files that a page shows, each with the beginning of its hash."""
+_HASHED = 16
+
+
+def listed(view: View) -> str:
+    return " ".join(f"{one.name}:{one.hash[:_HASHED]}" for one in view.handed.files)
+
+
+def differing(view: View, before: str) -> list[str]:
+    """Which files are not as in such a list."""
+    known = dict(one.rpartition(":")[::2] for one in before.split()) if before else {}
+    now = [one for one in view.handed.files if known.get(one.name) != one.hash[:_HASHED]] if before else []
+    told = [f"{one.path} {'has other content' if one.hash else 'is missing'}" for one in now]
+    here = {one.name for one in view.handed.files}
+    return [*told, *(f"{name[:64]} is no longer handed in" for name in known if name not in here)]
+
+
 def body(
     project: Project,
     one: Seen,
@@ -178,17 +196,19 @@ def _decision(one: Seen, path: str, view: View, scope: Scope, shell: Shell, give
 def _form(one: Seen, path: str, view: View, scope: Scope, given: Given, barred: str) -> Markup:
     policy = policy_of(one, path)
     by_passkey = policies.asks_for_proof(policy) and not barred
-    about = el("p", barred, class_="why", id="barred") if barred else None
+    why = barred or _missing(one, path, view)
+    about = el("p", why, class_="why", id="barred") if why else None
     hint = "The agent reads it. To send the step back, it is needed."
     return el(
         "form",
         el("h2", "Decide", class_="unseen"),
         given.wrong or None,
-        hidden(one, step=path, shown=view.digest()),
+        hidden(one, step=path, shown=view.digest(), **{FILES: listed(view)}),
         _variants(view, given),
         field("feedback", "What should be different", id="feedback", given=given, rows=3, hint=hint),
-        about or (el("p", "A passkey needs a script.", class_="why needs-script") if by_passkey else None),
-        _buttons(by_passkey=by_passkey, is_barred=bool(barred)),
+        about,
+        el("p", "A passkey needs a script.", class_="why needs-script") if by_passkey else None,
+        _buttons(by_passkey=by_passkey, is_barred=bool(why)),
         _typed(one, path, view, scope, policy),
         method="post",
         action=f"{one.link}/do/decide",
@@ -196,6 +216,18 @@ def _form(one: Seen, path: str, view: View, scope: Scope, given: Given, barred: 
         class_="decision",
         data_passkey=f"{one.link}/ask" if by_passkey else None,
     )
+
+
+def _missing(one: Seen, path: str, view: View) -> str:
+    """Why nobody can approve what is not there; empty where every file is.
+
+    Where its system says what a step hands in, a file that is gone is no longer a part of it.
+    """
+    gone = [file.path for file in view.handed.files if not file.hash]
+    if not gone or one.workflow.facts().hand_ins.get(path) is not None:
+        return ""
+    verb = "is" if len(gone) == 1 else "are"
+    return f"{', '.join(gone)} {verb} missing, and what is not there cannot be approved. You can send the step back."
 
 
 def _buttons(*, by_passkey: bool, is_barred: bool) -> Markup:

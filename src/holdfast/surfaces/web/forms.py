@@ -10,7 +10,7 @@ from holdfast.core.remedy import Remedy, Scope
 from holdfast.core.value import Value
 from holdfast.surfaces.web.gathered import Seen
 from holdfast.surfaces.web.layout import command, folded
-from holdfast.surfaces.web.markup import Child, Markup, el, joined
+from holdfast.surfaces.web.markup import Child, Markup, el, joined, typed
 
 LONGEST = 20_000
 """How long a text may be that a person writes here."""
@@ -86,8 +86,13 @@ def field(
         "inputmode": mode or None,
         "autocomplete": "off",
     }
-    written = given.value(name)
-    box = el("textarea", written, rows=rows, **common) if rows else el("input", type="text", value=written, **common)
+    written = typed(given.value(name))
+    # the first line end of a text area is not part of its text
+    box = (
+        el("textarea", Markup(f"\n{written}"), rows=rows, **common)
+        if rows
+        else el("input", type="text", value=written, **common)
+    )
     return el(
         "p", el("label", label, for_=id), box, el("span", hint, class_="faint", id=f"{id}-hint") if hint else None
     )

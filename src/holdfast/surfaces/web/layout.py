@@ -199,8 +199,8 @@ def _line(said: str) -> Markup:
 _SIGNS = {"+": "plus", "-": "minus", "@": "hunk", "|": "file", " ": "same"}
 
 
-def bare(title: str, *main: Child, head: Child = None) -> str:
-    """A page that says nothing of the project: for who is not let in, and for what is refused."""
+def bare(title: str, *main: Child, head: Child = None, is_in: bool = False) -> str:
+    """A page that says nothing of the project; with links to the other pages for a browser that is let in."""
     top = el(
         "head",
         el("meta", charset="utf-8"),
@@ -210,7 +210,8 @@ def bare(title: str, *main: Child, head: Child = None) -> str:
         *_LINKS,
         head,
     )
-    bar = el("header", el("a", "Holdfast", class_="brand", href="/"), class_="bar")
+    links = el("nav", *(el("a", name, href=path) for path, name in _NAMES), aria_label="Pages") if is_in else None
+    bar = el("header", el("a", "Holdfast", class_="brand", href="/"), links, class_="bar")
     return "<!doctype html>\n" + el(
         "html", top, el("body", bar, el("main", *main, id="main", class_="bare")), lang="en"
     )

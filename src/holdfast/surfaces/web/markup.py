@@ -28,6 +28,11 @@ def text(said: str) -> Markup:
     return said if isinstance(said, Markup) else Markup(escape(said, lines=True).translate(_ENTITIES))
 
 
+def typed(said: str) -> Markup:
+    """What a person typed themselves, exactly as it was, for the field in which they continue."""
+    return Markup(said.translate(_ENTITIES))
+
+
 def el(tag: str, *children: Child, **attributes: str | int | bool | None) -> Markup:
     """An element. `class_` and `for_` are written without the underscore, and `data_x` as `data-x`."""
     given = "".join(_attribute(name, value) for name, value in attributes.items())

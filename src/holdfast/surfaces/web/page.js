@@ -1,4 +1,5 @@
 // Keeps a page as it is now: fetches it again on a change, and replaces what differs. Everything works without it.
+// A page that asks for a decision stays as it is: a notice says that something changed, and has a link.
 const policy = window.trustedTypes?.createPolicy("hf", { createHTML: (text) => text }) ?? { createHTML: (text) => text };
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("holdfast") : null;
 const written = new WeakSet();
@@ -12,7 +13,7 @@ function morph(old, now) {
     return;
   }
   if (old.isEqualNode(now) || (old.id === "said" && !now.childElementCount)) return;
-  if (isHeld(old)) return plain(old).isEqualNode(plain(now)) ? undefined : notice(old);
+  if (isHeld(old)) return plain(old).isEqualNode(plain(now)) ? undefined : notice(old, TYPED);
   for (const { name } of [...old.attributes])
     if (!now.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
   for (const { name, value } of [...now.attributes])
@@ -29,11 +30,33 @@ function plain(form) {
   return copy;
 }
 
-function notice(form) {
-  const told = form.querySelector(".notice") ?? form.appendChild(document.createElement("p"));
+const TYPED = "Something changed since you began to write. Copy your text, then look at it: ";
+const ASKED = "This changed while you looked, and is shown as it was. Before you decide, look again: ";
+
+// At the end of a form or of the page, from where the style sheet keeps it in view.
+function notice(part, text) {
+  if (part.querySelector(":scope > .notice")) return;
+  const told = part.appendChild(document.createElement("p")), link = document.createElement("a");
   told.className = "alert notice";
   told.setAttribute("role", "status");
-  told.textContent = "Something changed since you began to write. Reload the page to see it; copy your text first.";
+  link.href = location.pathname;
+  link.textContent = "Show what changed";
+  told.append(text, link);
+}
+
+// What a page asks a person about, and how they decide; empty where it asks nothing.
+function question(page) {
+  const form = page.querySelector("form.decision");
+  if (!form) return "";
+  const parts = ["#about", "#barred"].map((one) => page.querySelector(one)?.textContent ?? "");
+  return JSON.stringify([form.querySelector("input[name=shown]").value, form.dataset.passkey ?? "", ...parts]);
+}
+
+// Says that what is decided about changed, as long as it did.
+function compare(asked, now) {
+  const main = document.querySelector("main");
+  if (asked !== now) notice(main, written.has(main.querySelector("form.decision")) ? TYPED : ASKED);
+  else main.querySelector(":scope > .notice")?.remove();
 }
 
 // What answers a form says why nothing was done, until it is reloaded: then it is the page that the form was on.
@@ -42,18 +65,21 @@ if (answers) history.replaceState(null, "", answers);
 
 let running = false, again = false;
 async function refresh() {
-  if (answers) return;
+  const asked = question(document);
+  if (answers && !asked) return;
   if (running) return (again = true);
   running = true;
   try {
     const answer = await fetch(location.href, { cache: "no-store", headers: { Accept: "text/html" } });
     if (answer.status === 401) return say("You are no longer logged in: reload this page.");
+    if (asked && [404, 409].includes(answer.status)) compare(asked, "");
     if (!answer.ok) return;
     const now = new DOMParser().parseFromString(policy.createHTML(await answer.text()), "text/html");
     document.title = now.title;
     enable(now);
     const focused = document.activeElement?.id;
-    for (const part of ["header", "main"]) morph(document.querySelector(part), now.querySelector(part));
+    if (asked) compare(asked, question(now));
+    for (const part of asked ? ["header"] : ["header", "main"]) morph(document.querySelector(part), now.querySelector(part));
     if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
   } catch {
     say("The server does not answer.");
@@ -99,7 +125,7 @@ async function ceremony(form, submitter) {
   }
   if (asked.next) return location.assign(asked.next);
   tell(form, [asked.said, ...(asked.changed ?? [])].join(" "));
-  if (asked.changed) written.delete(form);
+  if (asked.changed) compare(question(document), "");
   form.elements[asked.at]?.focus?.();
 }
 
@@ -113,7 +139,7 @@ function tell(form, text) {
 function enable(page) {
   if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) return;
   for (const form of page.querySelectorAll("form[data-passkey]")) {
-    form.querySelectorAll("button:disabled").forEach((button) => (button.disabled = false));
+    form.querySelectorAll("button:disabled:not([aria-describedby])").forEach((button) => (button.disabled = false));
     form.querySelectorAll(".needs-script").forEach((told) => told.remove());
   }
 }

@@ -10,12 +10,14 @@ import anyio
 import uvicorn
 
 from holdfast.core import refusals, remedies
+from holdfast.core.remedy import Blank, Remedy
 from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError
 from holdfast.machine.settings import Settings
 from holdfast.surfaces import listening
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.notifying import Beside
+from holdfast.surfaces.web import taken
 from holdfast.surfaces.web.app import Page
 from holdfast.surfaces.web.door import Origin
 from holdfast.surfaces.web.linking import Linking
@@ -37,12 +39,9 @@ def listen(projects: Projects, port: int, origin: str, *, read_only: bool) -> Li
     """Opens the port on every address of loopback, so that no other process can answer there in this one's name."""
     if not read_only:
         projects.require_writable()
-    instead = remedies.named("web", {"port": "0"})
-    first = listening.bound("127.0.0.1", port, instead)
-    port = first.getsockname()[1]
-    sockets = [first]
+    sockets = _bound(projects, port, read_only=read_only)
+    port = sockets[0].getsockname()[1]
     try:
-        sockets += [listening.bound("::1", port, instead)] if _has_ipv6() else []
         page = Page(projects, Origin(checked_origin(origin, port)), read_only=read_only)
     except HoldfastError:
         for one in sockets:
@@ -50,6 +49,28 @@ def listen(projects: Projects, port: int, origin: str, *, read_only: bool) -> Li
         raise
     linking = None if read_only else Linking(projects.place, port, page.origin.url, page.link)
     return Listener(page, tuple(sockets), linking)
+
+
+def _bound(projects: Projects, port: int, *, read_only: bool) -> list[socket.socket]:
+    """The port on both addresses of loopback; where it is taken, the refusal says by whom as far as that is known."""
+    sockets: list[socket.socket] = []
+    own = _own_port(read_only=read_only)
+    try:
+        sockets.append(listening.bound("127.0.0.1", port, own))
+        sockets += [listening.bound("::1", sockets[0].getsockname()[1], own)] if _has_ipv6() else []
+    except HoldfastError as wrong:
+        for one in sockets:
+            one.close()
+        raise taken.refused(projects.place, wrong, port, own, read_only=read_only) from None
+    return sockets
+
+
+def _own_port(*, read_only: bool) -> Remedy:
+    """Where a person approves, the port is to stay the same, because passkeys belong to it."""
+    if read_only:
+        return remedies.named("web", {"read_only": True, "port": "0"})
+    text = "give this project a port of its own and keep it, because passkeys belong to the port:"
+    return remedies.named("web", {"port": Blank("NUMBER")}, text=text, who="person")
 
 
 def serve(listener: Listener) -> None:
