@@ -10,11 +10,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from holdfast.core import statement as statements
-from holdfast.machine import approvers
+from holdfast.machine import approvers, passkeys
 from holdfast.surfaces.ceremony import Ceremony
-from tests.authenticator import Authenticator
+from tests.authenticator import FLAG, Authenticator
 from tests.docs.blocks import ROOT, blocks
 from tests.journals import rewritten
 from tests.tiers import need
@@ -200,8 +200,6 @@ def test_a_list_that_was_replaced_or_cut_is_wrong_and_a_pin_tells_a_new_root(who
 
 
 def enrol_stranger() -> None:
-    from holdfast.machine import passkeys
-
     options = passkeys.enrolling("ada's key", [], passkeys.ORIGIN, bytes(32), bytes(16))
     made = Authenticator().create(options)
     key = passkeys.enrolled(made, "ada's key", passkeys.ORIGIN, bytes(32), "2026-11-19T00:00:00Z")
@@ -280,23 +278,104 @@ def test_a_signature_is_verified_by_ssh_keygen_alone(whole):
     assert subprocess.run([*words, *signers], cwd=whole.root, input=other, capture_output=True).returncode != 0
 
 
-@pytest.mark.parametrize("kind", ["ES256", "EdDSA", "RS256"])
-def test_openssl_alone_verifies_a_passkey_with_the_lines_of_the_page(bench, kind):
+def by_openssl(bench: Bench) -> int:
+    """The exit status of the script of the page, run as the page says."""
+    (script,) = (one.body for one in blocks(PAGE.read_text()) if "pkeyutl" in one.body)
+    script_file = bench.write("verify.sh", script)
+    return subprocess.run(["sh", script_file], cwd=bench.root, capture_output=True).returncode
+
+
+@pytest.fixture
+def approved_with(bench):
+    """Makes a receipt and its list of approvers, from a key of a kind."""
     need("openssl")
     need("jq")
-    ceremony = Ceremony()
-    key = enrol(bench, ceremony, kind)
-    touched(bench, key, ceremony)
-    bench.ok("receipt", "notes", "--out", "receipt.json")
-    shutil.copy(own(), bench.root / "approvers")
-    (script,) = (one.body for one in blocks(PAGE.read_text()) if "pkeyutl" in one.body)
 
-    def run() -> int:
-        return subprocess.run(["sh", "-e", "-c", script], cwd=bench.root, capture_output=True).returncode
+    def make(kind: str) -> tuple[Authenticator, dict]:
+        ceremony = Ceremony()
+        key = enrol(bench, ceremony, kind)
+        touched(bench, key, ceremony)
+        bench.ok("receipt", "notes", "--out", "receipt.json")
+        shutil.copy(own(), bench.root / "approvers")
+        return key, json.loads(bench.read("receipt.json"))
 
-    assert run() == 0
-    said = json.loads(bench.read("receipt.json"))
-    said["proof"]["statement"] = said["proof"]["statement"].replace('"approve"', '"reject"')
-    bench.write("receipt.json", json.dumps(said))
-    assert run() != 0
-    assert statements.parse(said["proof"]["statement"]).decision == "reject"
+    return make
+
+
+@pytest.mark.parametrize("kind", ["ES256", "EdDSA", "RS256"])
+def test_openssl_alone_verifies_a_passkey_with_the_script_of_the_page(bench, approved_with, kind):
+    approved_with(kind)
+    assert by_openssl(bench) == 0
+    bench.write("NOTES.md", "Something else.\n")
+    assert by_openssl(bench) != 0
+    (bench.root / "NOTES.md").unlink()
+    assert by_openssl(bench) != 0
+
+
+def signed_again(key: Authenticator, proof: dict, **lies) -> None:
+    """Puts an answer of this key in a proof, over the statement that is there."""
+    made = key.get(passkeys.asking(proof["statement"], [], passkeys.ORIGIN), **lies)["response"]
+    names = {"client_data": "clientDataJSON", "authenticator_data": "authenticatorData", "signature": "signature"}
+    proof.update({name: made[one] for name, one in names.items()})
+
+
+def with_statement(before: str, after: str):
+    """A statement that the key signed, in which something is not as it is here."""
+
+    def forge(key: Authenticator, proof: dict) -> None:
+        assert re.search(before, proof["statement"])
+        proof["statement"] = re.sub(before, after, proof["statement"], count=1)
+        signed_again(key, proof)
+
+    return forge
+
+
+def with_strangers_key(key: Authenticator, proof: dict) -> None:
+    """A credential id that is a piece of a jq program, which would name the stranger's key."""
+    stranger = Authenticator(key.kind)
+    spki = passkeys.encoded(stranger.private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
+    signed_again(stranger, proof)
+    proof["credential"] = f'x" and .op == "add").key.spki, "{spki}", select("" == "x'
+
+
+NOT_SIGNED = {
+    "the hash of a file": lambda _, proof: proof.update(
+        statement=re.sub(r'("NOTES.md",")[0-9a-f]{8}', r"\1ffffffff", proof["statement"])
+    ),
+    "another attempt": lambda _, proof: proof.update(statement=proof["statement"].replace("attempt 1", "attempt 2")),
+    "another signature": lambda key, proof: proof.update(signature=passkeys.encoded(key.sign(b"something else"))),
+    "flags after the signature": lambda _, proof: proof.update(
+        authenticator_data=passkeys.encoded(
+            (data := passkeys.decoded(proof["authenticator_data"], ""))[:32] + b"\0" + data[33:]
+        )
+    ),
+    "a piece of a program as the id": with_strangers_key,
+}
+SIGNED = {
+    "another file": with_statement(r'("NOTES.md",")[0-9a-f]{8}', r"\1ffffffff"),
+    "a file elsewhere": with_statement('"NOTES.md"', '"../app/NOTES.md"'),
+    "a rejection": with_statement('decision "approve"', 'decision "reject"'),
+    "another list": with_statement(r'approvers \[1,"[0-9a-f]{8}', r'approvers [1,"ffffffff'),
+    "nobody there": lambda key, proof: signed_again(key, proof, flags=FLAG(0) | FLAG.UV),
+    "nobody verified": lambda key, proof: signed_again(key, proof, flags=FLAG(0) | FLAG.UP),
+    "another challenge": lambda key, proof: signed_again(key, proof, client={"challenge": "AAAA"}),
+    "another page": lambda key, proof: signed_again(key, proof, client={"origin": "https://example.org"}),
+    "inside of a page": lambda key, proof: signed_again(key, proof, client={"crossOrigin": True}),
+    "a key that was made": lambda key, proof: signed_again(key, proof, client={"type": "webauthn.create"}),
+    "another host": lambda key, proof: signed_again(key, proof, party="example.org"),
+}
+
+
+@pytest.mark.parametrize("kind", ["ES256", "EdDSA"])
+def test_the_script_of_the_page_refuses_each_forged_receipt(bench, approved_with, kind):
+    key, receipt = approved_with(kind)
+    assert by_openssl(bench) == 0
+    for name, forge in {**NOT_SIGNED, **SIGNED}.items():
+        proof = dict(receipt["proof"])
+        forge(key, proof)
+        assert proof != receipt["proof"], name
+        bench.write("receipt.json", json.dumps({**receipt, "proof": proof}))
+        assert by_openssl(bench) != 0, name
+    signed_again(key, receipt["proof"])
+    bench.write("receipt.json", json.dumps(receipt))
+    assert by_openssl(bench) == 0
