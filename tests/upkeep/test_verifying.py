@@ -13,6 +13,8 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from holdfast.machine import approvers, passkeys
+from holdfast.project import wiring
+from holdfast.project.project import Project
 from holdfast.surfaces.ceremony import Ceremony
 from tests.authenticator import FLAG, Authenticator
 from tests.docs.blocks import ROOT, blocks
@@ -30,6 +32,12 @@ approval = { by = "passkey" }
 id = "sign"
 outputs = ["final"]
 approval = { by = "signed" }
+[[step]]
+id = "look"
+approval = { by = "human" }
+"""
+ASKED = """
+name = "asked"
 [[step]]
 id = "look"
 approval = { by = "human" }
@@ -113,6 +121,23 @@ def test_every_proof_holds_and_what_has_none_is_named(whole):
     shutil.rmtree(whole.root / ".git")
     assert whole.agent("verify").code == 0
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+@pytest.mark.parametrize(
+    ("surface", "said"),
+    [
+        ("web", "given on the page of holdfast web"),
+        ("mcp", "given in a form of the agent's host"),
+        ("cli", "given at a terminal"),
+    ],
+)
+def test_an_approval_without_a_proof_says_where_it_was_given(bench, surface, said):
+    bench.write(".holdfast/workflows/asked.toml", ASKED)
+    wired = bench.open("human").wired
+    actor = wired.settings.actor.replace(surface=surface)
+    project = Project(wiring.wire(wired.place, wired.settings.replace(actor=actor)))
+    workflow = project.start("asked", "1.5.0").approve("look")
+    assert answers(bench, "-w", workflow.ulid) == [("without a proof", said)]
 
 
 def test_an_earlier_line_that_was_edited_is_named_with_its_file(whole):

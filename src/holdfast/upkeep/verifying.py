@@ -12,7 +12,7 @@ from _collections_abc import Iterator, Sequence
 from holdfast.core import events as ev
 from holdfast.core import gates, policies, statement
 from holdfast.core.apply import Fold, Record
-from holdfast.core.recognition import FORGE, TERMINAL
+from holdfast.core.recognition import WORDS
 from holdfast.core.state import DOCUMENT, RELAYED, Proof, State
 from holdfast.core.statement import Statement
 from holdfast.core.value import Any, Value
@@ -209,8 +209,8 @@ def _differences(answer: _Answer, said: Statement) -> list[str]:
 
 
 def _how(answer: _Answer) -> str:
-    told = {RELAYED: "passed on by an agent", DOCUMENT: "claimed by a document", FORGE: "given on the forge"}
-    return told.get(answer.how) or ("given at a terminal" if answer.how == TERMINAL else "given in a form of the host")
+    told = {RELAYED: "passed on by an agent", DOCUMENT: "claimed by a document"}
+    return told.get(answer.how) or f"given {WORDS.get(answer.how, answer.how[:40])}"
 
 
 def _lines(first: int, last: int) -> str:
