@@ -103,6 +103,10 @@ def answers(bench: Bench, *words: str) -> list[tuple[str, str]]:
     return [(one["verdict"], one["message"]) for one in said["answers"]]
 
 
+def journal_of_first(bench: Bench) -> str:
+    return min(path.stem for path in (bench.root / ".holdfast/journal").glob("*/*.jsonl"))
+
+
 def grant_in(bodies, step: str):
     return next(e for b in bodies for e in b["events"] if e["event"] == "granted" and e["step"] == step)["grant"]
 
@@ -247,6 +251,23 @@ def test_where_all_keys_are_lost_a_person_begins_a_new_list_and_old_approvals_st
     found = answers(whole)
     assert [verdict for verdict, _ in found].count("proven") == 4
     assert sum("by the list that was replaced" in message for _, message in found) == 2
+
+    pin = ("--pin", approvers.read(str(own())).root)
+    (old,) = approvers.retired(str(own()))
+    found = answers(whole, *pin, "-w", workflow.ulid)
+    assert found == [
+        ("proven", "with a passkey"),
+        ("noted", "this list was replaced, and no approval here was made by it"),
+    ]
+    assert f"○ {old}  this list was replaced" in whole.agent("verify", *pin, "-w", workflow.ulid).out
+    wrong = [message for verdict, message in answers(whole, *pin) if verdict == "wrong"]
+    assert len(wrong) == 2
+    assert all(f"{old}, which was replaced and has another root than was given" in message for message in wrong)
+    assert "noted" not in [verdict for verdict, _ in answers(whole, *pin)]
+    assert whole.agent("verify", "--pin", approvers.read(old).root).code == 6
+    shutil.copy(old, whole.root / "keys.jsonl")
+    by_name = answers(whole, "--approvers", "keys.jsonl", "-w", journal_of_first(whole))
+    assert not any("replaced" in message for _, message in by_name)
 
 
 def test_one_workflow_alone_and_a_project_without_approvals(whole):

@@ -223,7 +223,12 @@ def retired(path: str) -> list[str]:
         found = os.listdir(folder)
     except OSError:
         return []
-    return [os.path.join(folder, one) for one in sorted(found) if re.fullmatch(rf"{name}\.[0-9a-f]{{16}}", one)]
+    return [os.path.join(folder, one) for one in sorted(found) if one.startswith(f"{name}.") and is_retired(one)]
+
+
+def is_retired(path: str) -> bool:
+    """Whether the name is that of a list in whose place another was put."""
+    return re.fullmatch(rf"{NAME}\.[0-9a-f]{{16}}", os.path.basename(path)) is not None
 
 
 def retire(known: Approvers) -> str:

@@ -146,7 +146,11 @@ def _checker(call: Call) -> Checker:
         from holdfast.errors import NotFound
 
         raise NotFound("no_file", f"{args.approvers[:200]} cannot be read", remedy="name a list of approvers")
-    return Checker([approvers.read(args.approvers)] if args.approvers else lists.every(), signers, _pin(args.pin))
+    if args.approvers:
+        return Checker([approvers.read(args.approvers)], signers, _pin(args.pin))
+    found = lists.every()
+    replaced = [one for one in found if approvers.is_retired(one.path)]
+    return Checker([one for one in found if one not in replaced], signers, _pin(args.pin), replaced)
 
 
 def _pin(said: str) -> Pin | None:
@@ -164,10 +168,10 @@ def _pin(said: str) -> Pin | None:
 
 
 def _told(call: Call, findings: list[Finding]) -> str:
-    from holdfast.upkeep.verifying import BARE, PROVEN
+    from holdfast.upkeep.verifying import BARE, NOTED, PROVEN
 
     style = call.style
-    marks = {PROVEN: style.green("✓"), BARE: style.yellow("○")}
+    marks = {PROVEN: style.green("✓"), BARE: style.yellow("○"), NOTED: style.yellow("○")}
     out = []
     for one in findings:
         where = f"{one.path}:{one.line}" if one.line else one.path
