@@ -16,7 +16,7 @@ from holdfast.core.value import Any, Value
 from holdfast.errors import Broken, NotFound, Refused
 from holdfast.machine import passkeys
 from holdfast.machine.passkeys import Assertion, Key, sha256
-from holdfast.machine.place import Place, read_regular
+from holdfast.machine.place import HOME, Place, read_regular
 
 NAME = "approvers"
 SYSTEM = "/etc/holdfast"
@@ -248,5 +248,7 @@ def _json(value: object) -> str:
 def _wrong(path: str, number: int, why: str) -> Broken:
     where = f"line {number} of {path}" if number else path
     said = f"{where} does not hold, so nobody approves by it: {why}"
-    remedy = shell("git", "log", "--", path, text="see what changed it", who="person")
+    remedy = shell("ls", "-l", path, text="see when it changed, and restore a copy that you trust", who="person")
+    if os.path.basename(os.path.dirname(path)) == HOME:
+        remedy = shell("git", "log", "--", path, text="see what changed it", who="person")
     return Broken("bad_approvers", said, remedy=remedy, facts={"path": path, "line": number, "reason": why})

@@ -34,7 +34,7 @@ def passkeys(call: Call) -> None:
             rows += [_row(found, counts=path == counting)]
         else:
             at = ""
-        if call.is_person and mine.seen(path) != at:
+        if call.is_person and (mine.seen(path) != at or mine.unseen(path)):
             mine.saw(path, at)
 
     def text() -> str:
@@ -50,7 +50,8 @@ def _row(found: Approvers, *, counts: bool) -> dict[str, Any]:
 
 def _lines(call: Call, row: dict[str, Any]) -> str:
     counts = "" if row["counts"] else call.style.dim("  another list counts here")
-    out = [f"{escape(row['path'])}  {row['length']} lines, root {row['root']}{counts}"]
+    lines = f"{row['length']} line{'s' if row['length'] > 1 else ''}, root {row['root']}"
+    out = [f"{escape(row['path'])}  {lines if row['length'] else 'empty: it has no key'}{counts}"]
     shown = ([key[name] for name in ("name", "kept", "since", "origin")] for key in row["keys"])
     return "\n".join((*out, *(f"  {escape('  '.join(one))}" for one in shown)))
 
