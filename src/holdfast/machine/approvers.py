@@ -51,7 +51,7 @@ class Approvers(Value):
         return sha256(self.lines[number - 1]).hex() if 0 < number <= len(self.lines) else ""
 
     def continues(self, at: tuple[int, str]) -> bool:
-        """Whether it is what a statement names, or grew out of that."""
+        """Whether it is the list that a statement names, perhaps with more lines."""
         return at[0] > 0 and self.hash_of(at[0]) == at[1]
 
     def key(self, credential: str, number: int = 0) -> Key | None:

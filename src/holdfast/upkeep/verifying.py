@@ -133,7 +133,7 @@ class Checker:
         if wrong:
             return WRONG, f"the statement that was signed has another {', another '.join(wrong)} than this line"
         if said.journal[0] >= answer.line or prefix(data, said.journal[0]) != said.journal[1]:
-            return WRONG, f"line {_lines(held + 1, said.journal[0])} of this journal is not as it was signed"
+            return WRONG, f"{_lines(held + 1, said.journal[0])} not as signed"
         if said.nonce in self._nonces:
             return WRONG, f"the same proof is in {self._nonces[said.nonce]}"
         self._nonces[said.nonce] = where
@@ -154,7 +154,7 @@ class Checker:
 
         at = next((one for one in (*self._lists, *self._replaced) if one.continues(said.approvers)), None)
         if at is None:
-            raise passkeys.bad("no list of approvers grew out of the one that it names")
+            raise passkeys.bad("the list of approvers that it names is missing or was replaced")
         self._used.add(at.path)
         note = f", by the list that was replaced: {at.path}" if at in self._replaced else ""
         if note and not self._is_pinned(at):
@@ -237,4 +237,4 @@ def _how(answer: _Answer) -> str:
 
 
 def _lines(first: int, last: int) -> str:
-    return str(last) if first >= last else f"{first} to {last}"
+    return f"line {last} of this journal is" if first >= last else f"lines {first} to {last} of this journal are"

@@ -179,7 +179,7 @@ def _form(one: Seen, path: str, view: View, scope: Scope, given: Given, barred: 
     policy = policy_of(one, path)
     by_passkey = policies.asks_for_proof(policy) and not barred
     about = el("p", barred, class_="why", id="barred") if barred else None
-    hint = "The agent reads it. To send the step back, it is needed."
+    hint = "The agent reads this. It is required to send the step back."
     return el(
         "form",
         el("h2", "Decide", class_="unseen"),
