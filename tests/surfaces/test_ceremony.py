@@ -176,7 +176,9 @@ def test_a_file_that_changes_before_the_answer_ends_it(bench, ceremony):
     asked = ceremony.ask(bench.open("human").workflow(), "notes")
     bench.write("NOTES.md", "Needs nothing.\n")
     answer = key.get(asked.options)
-    refused(bench, "signed_something_else", answers(bench, ceremony, asked.nonce, answer))
+    refused(
+        bench, "signed_something_else", answers(bench, ceremony, asked.nonce, answer), "of the step 'notes' changed"
+    )
 
 
 def test_an_answer_counts_once_and_an_accepted_one_is_never_replayed(bench, ceremony):
@@ -372,7 +374,9 @@ def test_a_list_that_was_cut_or_replaced_is_refused_once_an_approval_names_it(be
     bench.open().workflow().begin("announce").done("announce")
     whole = own().read_bytes()
     own().write_bytes(whole.splitlines(keepends=True)[0])
-    refused(bench, "approvers_replaced", lambda: ceremony.ask(bench.open("human").workflow(), "announce"))
+    refused(
+        bench, "approvers_replaced", lambda: ceremony.ask(bench.open("human").workflow(), "announce"), "were signed"
+    )
     own().unlink()
     refused(bench, "approvers_replaced", lambda: ceremony.enrol(bench.open("human"), "wrong"))
     elsewhere = approvers.Approvers(str(own()))
@@ -401,7 +405,7 @@ def test_status_tells_of_every_change_of_the_list_until_a_person_looked_at_it(be
     bench.person("passkey", "list")
     assert bench.open().workflow().status()["alerts"] == []
     second(bench, ceremony, first)
-    assert "has changed" in bench.open().workflow().status()["alerts"][0]["message"]
+    assert "may approve changed" in bench.open().workflow().status()["alerts"][0]["message"]
 
 
 # Elsewhere

@@ -10,11 +10,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from holdfast.core import statement as statements
-from holdfast.machine import approvers
+from holdfast.machine import approvers, passkeys
+from holdfast.project import wiring
+from holdfast.project.project import Project
 from holdfast.surfaces.ceremony import Ceremony
-from tests.authenticator import Authenticator
+from tests.authenticator import FLAG, Authenticator
 from tests.docs.blocks import ROOT, blocks
 from tests.journals import rewritten
 from tests.tiers import need
@@ -30,6 +32,12 @@ approval = { by = "passkey" }
 id = "sign"
 outputs = ["final"]
 approval = { by = "signed" }
+[[step]]
+id = "look"
+approval = { by = "human" }
+"""
+ASKED = """
+name = "asked"
 [[step]]
 id = "look"
 approval = { by = "human" }
@@ -95,6 +103,10 @@ def answers(bench: Bench, *words: str) -> list[tuple[str, str]]:
     return [(one["verdict"], one["message"]) for one in said["answers"]]
 
 
+def journal_of_first(bench: Bench) -> str:
+    return min(path.stem for path in (bench.root / ".holdfast/journal").glob("*/*.jsonl"))
+
+
 def grant_in(bodies, step: str):
     return next(e for b in bodies for e in b["events"] if e["event"] == "granted" and e["step"] == step)["grant"]
 
@@ -115,6 +127,23 @@ def test_every_proof_holds_and_what_has_none_is_named(whole):
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
 
 
+@pytest.mark.parametrize(
+    ("surface", "said"),
+    [
+        ("web", "given on the page of holdfast web"),
+        ("mcp", "given in a form of the agent's host"),
+        ("cli", "given at a terminal"),
+    ],
+)
+def test_an_approval_without_a_proof_says_where_it_was_given(bench, surface, said):
+    bench.write(".holdfast/workflows/asked.toml", ASKED)
+    wired = bench.open("human").wired
+    actor = wired.settings.actor.replace(surface=surface)
+    project = Project(wiring.wire(wired.place, wired.settings.replace(actor=actor)))
+    workflow = project.start("asked", "1.5.0").approve("look")
+    assert answers(bench, "-w", workflow.ulid) == [("without a proof", said)]
+
+
 def test_an_earlier_line_that_was_edited_is_named_with_its_file(whole):
     path = journal_of(whole)
     rewritten(path, lambda bodies: bodies[1].update(at="2026-01-01T00:00:00.000Z"))
@@ -123,7 +152,7 @@ def test_an_earlier_line_that_was_edited_is_named_with_its_file(whole):
     wrong = [one for one in found.out.splitlines() if one.startswith("✗")]
     name = str(path.relative_to(whole.root))
     assert len(wrong) == 4  # the last one is what Holdfast noted beside the journal
-    assert re.search(rf"{re.escape(name)}:\d+ .* line 1 to \d+ of this journal is not as it was signed", wrong[0])
+    assert re.search(rf"{re.escape(name)}:\d+ .* lines 1 to \d+ of this journal are not as signed", wrong[0])
 
 
 def test_a_line_that_was_edited_without_new_sums_is_damage(whole):
@@ -192,7 +221,8 @@ def test_a_list_that_was_replaced_or_cut_is_wrong_and_a_pin_tells_a_new_root(who
     kept = own().read_bytes()
     own().unlink()
     enrol_stranger()
-    assert [verdict for verdict, _ in answers(whole)][:2] == ["wrong", "wrong"]
+    for verdict, message in answers(whole)[:2]:
+        assert (verdict, "the list of approvers that it names is missing or was replaced" in message) == ("wrong", True)
     file = whole.root / "kept"
     file.write_bytes(kept)
     assert whole.agent("verify", "--approvers", "kept").code == 0
@@ -200,8 +230,6 @@ def test_a_list_that_was_replaced_or_cut_is_wrong_and_a_pin_tells_a_new_root(who
 
 
 def enrol_stranger() -> None:
-    from holdfast.machine import passkeys
-
     options = passkeys.enrolling("ada's key", [], passkeys.ORIGIN, bytes(32), bytes(16))
     made = Authenticator().create(options)
     key = passkeys.enrolled(made, "ada's key", passkeys.ORIGIN, bytes(32), "2026-11-19T00:00:00Z")
@@ -225,6 +253,23 @@ def test_where_all_keys_are_lost_a_person_begins_a_new_list_and_old_approvals_st
     assert [verdict for verdict, _ in found].count("proven") == 4
     assert sum("by the list that was replaced" in message for _, message in found) == 2
 
+    pin = ("--pin", approvers.read(str(own())).root)
+    (old,) = approvers.retired(str(own()))
+    found = answers(whole, *pin, "-w", workflow.ulid)
+    assert found == [
+        ("proven", "with a passkey"),
+        ("noted", "this list was replaced, and no approval here was made by it"),
+    ]
+    assert f"○ {old}  this list was replaced" in whole.agent("verify", *pin, "-w", workflow.ulid).out
+    wrong = [message for verdict, message in answers(whole, *pin) if verdict == "wrong"]
+    assert len(wrong) == 2
+    assert all(f"{old}, which was replaced and has another root than was given" in message for message in wrong)
+    assert "noted" not in [verdict for verdict, _ in answers(whole, *pin)]
+    assert whole.agent("verify", "--pin", approvers.read(old).root).code == 6
+    shutil.copy(old, whole.root / "keys.jsonl")
+    by_name = answers(whole, "--approvers", "keys.jsonl", "-w", journal_of_first(whole))
+    assert not any("replaced" in message for _, message in by_name)
+
 
 def test_one_workflow_alone_and_a_project_without_approvals(whole):
     ulid = journal_of(whole).stem
@@ -245,7 +290,7 @@ def test_a_receipt_holds_for_the_files_it_names_and_for_no_others(whole, step):
     clone = Bench(whole.root.parent / "clone")
     for name in ("receipt.json", "keys", "NOTES.md", "final.md", ".holdfast/allowed_signers"):
         clone.write(name, whole.read(name))
-    assert clone.agent("verify", *given).code == 0
+    assert clone.agent("verify", *given).out.endswith(", for 1 file\n")
     clone.write("NOTES.md" if step == "notes" else "final.md", "Something else.\n")
     found = clone.agent("verify", *given)
     assert (found.code, "is not as it was approved" in found.out) == (6, True)
@@ -280,23 +325,104 @@ def test_a_signature_is_verified_by_ssh_keygen_alone(whole):
     assert subprocess.run([*words, *signers], cwd=whole.root, input=other, capture_output=True).returncode != 0
 
 
-@pytest.mark.parametrize("kind", ["ES256", "EdDSA", "RS256"])
-def test_openssl_alone_verifies_a_passkey_with_the_lines_of_the_page(bench, kind):
+def by_openssl(bench: Bench) -> int:
+    """The exit status of the script of the page, run as the page says."""
+    (script,) = (one.body for one in blocks(PAGE.read_text()) if "pkeyutl" in one.body)
+    script_file = bench.write("verify.sh", script)
+    return subprocess.run(["sh", script_file], cwd=bench.root, capture_output=True).returncode
+
+
+@pytest.fixture
+def approved_with(bench):
+    """Makes a receipt and its list of approvers, from a key of a kind."""
     need("openssl")
     need("jq")
-    ceremony = Ceremony()
-    key = enrol(bench, ceremony, kind)
-    touched(bench, key, ceremony)
-    bench.ok("receipt", "notes", "--out", "receipt.json")
-    shutil.copy(own(), bench.root / "approvers")
-    (script,) = (one.body for one in blocks(PAGE.read_text()) if "pkeyutl" in one.body)
 
-    def run() -> int:
-        return subprocess.run(["sh", "-e", "-c", script], cwd=bench.root, capture_output=True).returncode
+    def make(kind: str) -> tuple[Authenticator, dict]:
+        ceremony = Ceremony()
+        key = enrol(bench, ceremony, kind)
+        touched(bench, key, ceremony)
+        bench.ok("receipt", "notes", "--out", "receipt.json")
+        shutil.copy(own(), bench.root / "approvers")
+        return key, json.loads(bench.read("receipt.json"))
 
-    assert run() == 0
-    said = json.loads(bench.read("receipt.json"))
-    said["proof"]["statement"] = said["proof"]["statement"].replace('"approve"', '"reject"')
-    bench.write("receipt.json", json.dumps(said))
-    assert run() != 0
-    assert statements.parse(said["proof"]["statement"]).decision == "reject"
+    return make
+
+
+@pytest.mark.parametrize("kind", ["ES256", "EdDSA", "RS256"])
+def test_openssl_alone_verifies_a_passkey_with_the_script_of_the_page(bench, approved_with, kind):
+    approved_with(kind)
+    assert by_openssl(bench) == 0
+    bench.write("NOTES.md", "Something else.\n")
+    assert by_openssl(bench) != 0
+    (bench.root / "NOTES.md").unlink()
+    assert by_openssl(bench) != 0
+
+
+def signed_again(key: Authenticator, proof: dict, **lies) -> None:
+    """Puts an answer of this key in a proof, over the statement that is there."""
+    made = key.get(passkeys.asking(proof["statement"], [], passkeys.ORIGIN), **lies)["response"]
+    names = {"client_data": "clientDataJSON", "authenticator_data": "authenticatorData", "signature": "signature"}
+    proof.update({name: made[one] for name, one in names.items()})
+
+
+def with_statement(before: str, after: str):
+    """A statement that the key signed, in which something is not as it is here."""
+
+    def forge(key: Authenticator, proof: dict) -> None:
+        assert re.search(before, proof["statement"])
+        proof["statement"] = re.sub(before, after, proof["statement"], count=1)
+        signed_again(key, proof)
+
+    return forge
+
+
+def with_strangers_key(key: Authenticator, proof: dict) -> None:
+    """A credential id that is a piece of a jq program, which would name the stranger's key."""
+    stranger = Authenticator(key.kind)
+    spki = passkeys.encoded(stranger.private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
+    signed_again(stranger, proof)
+    proof["credential"] = f'x" and .op == "add").key.spki, "{spki}", select("" == "x'
+
+
+NOT_SIGNED = {
+    "the hash of a file": lambda _, proof: proof.update(
+        statement=re.sub(r'("NOTES.md",")[0-9a-f]{8}', r"\1ffffffff", proof["statement"])
+    ),
+    "another attempt": lambda _, proof: proof.update(statement=proof["statement"].replace("attempt 1", "attempt 2")),
+    "another signature": lambda key, proof: proof.update(signature=passkeys.encoded(key.sign(b"something else"))),
+    "flags after the signature": lambda _, proof: proof.update(
+        authenticator_data=passkeys.encoded(
+            (data := passkeys.decoded(proof["authenticator_data"], ""))[:32] + b"\0" + data[33:]
+        )
+    ),
+    "a piece of a program as the id": with_strangers_key,
+}
+SIGNED = {
+    "another file": with_statement(r'("NOTES.md",")[0-9a-f]{8}', r"\1ffffffff"),
+    "a file elsewhere": with_statement('"NOTES.md"', '"../app/NOTES.md"'),
+    "a rejection": with_statement('decision "approve"', 'decision "reject"'),
+    "another list": with_statement(r'approvers \[1,"[0-9a-f]{8}', r'approvers [1,"ffffffff'),
+    "nobody there": lambda key, proof: signed_again(key, proof, flags=FLAG(0) | FLAG.UV),
+    "nobody verified": lambda key, proof: signed_again(key, proof, flags=FLAG(0) | FLAG.UP),
+    "another challenge": lambda key, proof: signed_again(key, proof, client={"challenge": "AAAA"}),
+    "another page": lambda key, proof: signed_again(key, proof, client={"origin": "https://example.org"}),
+    "inside of a page": lambda key, proof: signed_again(key, proof, client={"crossOrigin": True}),
+    "a key that was made": lambda key, proof: signed_again(key, proof, client={"type": "webauthn.create"}),
+    "another host": lambda key, proof: signed_again(key, proof, party="example.org"),
+}
+
+
+@pytest.mark.parametrize("kind", ["ES256", "EdDSA"])
+def test_the_script_of_the_page_refuses_each_forged_receipt(bench, approved_with, kind):
+    key, receipt = approved_with(kind)
+    assert by_openssl(bench) == 0
+    for name, forge in {**NOT_SIGNED, **SIGNED}.items():
+        proof = dict(receipt["proof"])
+        forge(key, proof)
+        assert proof != receipt["proof"], name
+        bench.write("receipt.json", json.dumps({**receipt, "proof": proof}))
+        assert by_openssl(bench) != 0, name
+    signed_again(key, receipt["proof"])
+    bench.write("receipt.json", json.dumps(receipt))
+    assert by_openssl(bench) == 0

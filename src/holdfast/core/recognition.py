@@ -19,7 +19,7 @@ TERMINAL, ELICITATION, PAGE, SIGNATURE, FORGE = "terminal", "elicitation", "page
 HERE = (TERMINAL, ELICITATION, PAGE)
 """What only the clone can recognise in which it was given."""
 PASSKEY = "passkey"
-_WORDS = {
+WORDS = {
     TERMINAL: "at a terminal",
     ELICITATION: "in a form of the agent's host",
     PAGE: "on the page of holdfast web",
@@ -91,4 +91,4 @@ def claim(ulid: str, step: str, grant: Grant, facts: Facts) -> str:
         why = "; this gate asks for a proof that anybody can check" if grant.how in HERE else ""
     elif grant.where == facts.here:
         why = "; Holdfast did not record it here for this user: it may be forged"
-    return f"only claimed: {grant.by} is said to have given it {_WORDS.get(grant.how, grant.how[:40])}{where}{why}"
+    return f"only claimed: {grant.by} is said to have given it {WORDS.get(grant.how, grant.how[:40])}{where}{why}"

@@ -77,7 +77,7 @@ def stated_otherwise(path: str, fields: list[str]) -> Refused:
 
 signed_something_else = _of_step(
     "signed_something_else",
-    "the artifacts of {} changed while the approval was being signed",
+    "the artifacts of the step {!r} changed while the approval was being signed",
     lambda path: remedies.approve(path, sign=Blank("KEY"), text="read them again, then"),
 )
 not_skippable = _of_step(
@@ -216,7 +216,7 @@ def already_approved(state: State, path: str) -> Refused:
 
 
 def changed_meanwhile(path: str) -> Conflict:
-    said = f"the artifacts of {path} changed while you looked at them; nothing was approved"
+    said = f"the artifacts of the step {path!r} changed while you looked at them; nothing was approved"
     return Conflict("changed_meanwhile", said, remedy=remedies.approve(path), facts={"step": path})
 
 

@@ -16,7 +16,7 @@ from holdfast.core.value import Any, Value
 from holdfast.errors import Broken, NotFound, Refused
 from holdfast.machine import passkeys
 from holdfast.machine.passkeys import Assertion, Key, sha256
-from holdfast.machine.place import Place, read_regular
+from holdfast.machine.place import HOME, Place, read_regular
 
 NAME = "approvers"
 SYSTEM = "/etc/holdfast"
@@ -51,7 +51,7 @@ class Approvers(Value):
         return sha256(self.lines[number - 1]).hex() if 0 < number <= len(self.lines) else ""
 
     def continues(self, at: tuple[int, str]) -> bool:
-        """Whether it is what a statement names, or grew out of that."""
+        """Whether it is the list that a statement names, perhaps with more lines."""
         return at[0] > 0 and self.hash_of(at[0]) == at[1]
 
     def key(self, credential: str, number: int = 0) -> Key | None:
@@ -223,7 +223,12 @@ def retired(path: str) -> list[str]:
         found = os.listdir(folder)
     except OSError:
         return []
-    return [os.path.join(folder, one) for one in sorted(found) if re.fullmatch(rf"{name}\.[0-9a-f]{{16}}", one)]
+    return [os.path.join(folder, one) for one in sorted(found) if one.startswith(f"{name}.") and is_retired(one)]
+
+
+def is_retired(path: str) -> bool:
+    """Whether the name is that of a list in whose place another was put."""
+    return re.fullmatch(rf"{NAME}\.[0-9a-f]{{16}}", os.path.basename(path)) is not None
 
 
 def retire(known: Approvers) -> str:
@@ -243,5 +248,7 @@ def _json(value: object) -> str:
 def _wrong(path: str, number: int, why: str) -> Broken:
     where = f"line {number} of {path}" if number else path
     said = f"{where} does not hold, so nobody approves by it: {why}"
-    remedy = shell("git", "log", "--", path, text="see what changed it", who="person")
+    remedy = shell("ls", "-l", path, text="see when it changed, and restore a copy that you trust", who="person")
+    if os.path.basename(os.path.dirname(path)) == HOME:
+        remedy = shell("git", "log", "--", path, text="see what changed it", who="person")
     return Broken("bad_approvers", said, remedy=remedy, facts={"path": path, "line": number, "reason": why})

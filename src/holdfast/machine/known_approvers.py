@@ -6,8 +6,10 @@ A change that nobody has looked at is an alert. The file is outside of any repos
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from holdfast.core.value import Any
+from holdfast.errors import HoldfastError
 from holdfast.machine.place import read_regular
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, object_in
@@ -26,6 +28,16 @@ class KnownApprovers:
 
     def saw(self, path: str, stamp: str) -> None:
         self._put("seen", os.path.realpath(path), stamp)
+        self._put("unseen", os.path.realpath(path), "")
+
+    def unseen(self, path: str) -> str:
+        """What a list was when it was found last since a person looked at it, if it was another then."""
+        return str(self._part("unseen").get(os.path.realpath(path), ""))
+
+    def found(self, path: str, stamp: str) -> None:
+        """Remembers that there is a list that no person has looked at, so that it cannot go without a word."""
+        if stamp not in ("", self.seen(path), self.unseen(path)):
+            self._put("unseen", os.path.realpath(path), stamp)
 
     def is_replaced(self, last: str) -> bool:
         """Whether a person put another list in the place of the one whose last line has this hash."""
@@ -42,20 +54,41 @@ class KnownApprovers:
     def _put(self, part: str, name: str, value: str) -> None:
         from holdfast.files.replace import durable_write
 
-        said = {one: self._part(one) for one in ("seen", "replaced")}
+        said = {one: self._part(one) for one in ("seen", "unseen", "replaced")}
         said[part][name] = value
         durable_write(self._path, compact(said).encode() + b"\n", 0o600, dir_mode=0o700)
 
 
-def changes(paths: tuple[str, ...], data_dir: str) -> list[str]:
-    """What is to be told of these lists: which of them are not as they were when a person looked at them."""
+def changes(paths: tuple[str, ...], data_dir: str) -> list[tuple[float, str]]:
+    """When these lists changed, and what is to be told of them: those that no person has looked at as they are.
+
+    When is in seconds, and 0 where it cannot be known.
+    """
     mine, told = KnownApprovers(data_dir), []
     for path in paths:
         now, before = stamp(path), mine.seen(path)
-        if now != before:
-            how = f"{'has changed' if before else 'is new'} (it is {now[:8]} now)" if now else "is gone"
-            told.append(f"{path}, which says who may approve, {how} since a person looked at it: holdfast passkey list")
+        if now == before and (now or not mine.unseen(path)):
+            continue
+        with suppress(OSError, HoldfastError):  # what cannot be written down is told all the same
+            mine.found(path, now)
+        how = f"{'changed' if before else 'is new'} (SHA-256 {now[:8]})" if now else _lost(path)
+        said = (
+            f"the list of those who may approve {how}: {path}. No person has looked at it since: holdfast passkey list"
+        )
+        told.append((_changed(path), said))
     return told
+
+
+def _lost(path: str) -> str:
+    return "cannot be read" if os.path.lexists(path) else "was removed"
+
+
+def _changed(path: str) -> float:
+    """When a file changed last, by the clock of the file system, which no program sets as it likes."""
+    try:
+        return os.lstat(path).st_ctime
+    except OSError:
+        return 0
 
 
 def stamp(path: str) -> str:

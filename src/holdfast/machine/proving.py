@@ -60,7 +60,7 @@ class Prover:
         known = [here] if here else self._lists().every()
         at = next((one for one in known if one.continues(said.approvers)), None)
         if at is None:
-            raise passkeys.bad("no list of approvers here grew out of the one that it names")
+            raise passkeys.bad("the list of approvers that it names is missing or was replaced")
         return touched(proof, said, at, 0 if here else said.approvers[0])
 
 
@@ -81,7 +81,7 @@ def require_continued(found: Approvers, named: Iterable[Named], is_replaced: Cal
     lost = sorted({one for one in named if not found.continues(one)})
     if not lost or _are_replaced(found, lost, is_replaced):
         return
-    said = f"{found.path} does not continue the list of approvers with {lost[-1][0]} lines that approvals here name"
+    said = f"{found.path} is not the list of approvers under which earlier approvals here were signed"
     ways = (
         remedies.named("passkey list", text="look at it"),
         remedies.named("passkey add", {"new_root": True}, who="person", text="if all of your keys are lost"),

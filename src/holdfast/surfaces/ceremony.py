@@ -31,7 +31,7 @@ from holdfast.core.value import Any, Value
 from holdfast.errors import Refused, UsageError
 from holdfast.machine import approvers, passkeys
 from holdfast.machine.approvers import Approvers, Change, Lists
-from holdfast.machine.known_approvers import KnownApprovers
+from holdfast.machine.known_approvers import KnownApprovers, stamp
 from holdfast.plain import clock
 from holdfast.project import wiring
 from holdfast.project.project import Project
@@ -159,7 +159,7 @@ class Ceremony:
         key = passkeys.enrolled(response, name, self.origin, passkeys.decoded(nonce, "nonce"), since)
         known = self._list(project)
         if not known.lines:
-            approvers.write(approvers.applied(known, approvers.adding(known, key, _before(project, known)), None))
+            _write(project, approvers.applied(known, approvers.adding(known, key, _before(project, known)), None))
             return None
         return self._to_sign(known, approvers.adding(known, key))
 
@@ -175,7 +175,7 @@ class Ceremony:
             raise _gone()
         given, known = passkeys.assertion(assertion), self._list(project)
         after = approvers.applied(known, change, given)
-        approvers.write(after)
+        _write(project, after)
         return after
 
     def _require_askable(
@@ -247,6 +247,11 @@ class Ceremony:
 def _gone() -> Refused:
     said = "this question was answered, took too long, or was replaced by a newer one; nothing was changed"
     return Refused("question_gone", said, remedy=remedies.page(text="look at it again"))
+
+
+def _write(project: Project, found: Approvers) -> None:
+    approvers.write(found)
+    KnownApprovers(project.wired.settings.data_dir).found(found.path, stamp(found.path))
 
 
 def _before(project: Project, known: Approvers) -> str:

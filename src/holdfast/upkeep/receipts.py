@@ -60,6 +60,8 @@ def check(file: str, root: str, checker: Checker) -> list[Finding]:
         if sha256(content) != expected or not inside:
             findings.append(Finding(WRONG, file, 0, f"{path} ({name}) is not as it was approved", **known))
     if not findings:
-        how = f"with a {'passkey' if proof.credential else 'signature'}{note}, for {len(said.artifacts)} files"
+        many = len(said.artifacts)
+        files = f"{many} file{'' if many == 1 else 's'}"
+        how = f"with a {'passkey' if proof.credential else 'signature'}{note}, for {files}"
         findings.append(Finding(PROVEN, file, 0, how, **known))
     return findings

@@ -12,7 +12,7 @@ from _collections_abc import Iterator, Sequence
 from holdfast.core import events as ev
 from holdfast.core import gates, policies, statement
 from holdfast.core.apply import Fold, Record
-from holdfast.core.recognition import FORGE, TERMINAL
+from holdfast.core.recognition import WORDS
 from holdfast.core.state import DOCUMENT, RELAYED, Proof, State
 from holdfast.core.statement import Statement
 from holdfast.core.value import Any, Value
@@ -24,7 +24,7 @@ from holdfast.machine.proving import touched
 from holdfast.plain.plainjson import object_in
 from holdfast.systems.seam.wired import Wired
 
-PROVEN, BARE, WRONG = "proven", "without a proof", "wrong"
+PROVEN, BARE, WRONG, NOTED = "proven", "without a proof", "wrong", "noted"
 
 
 class Finding(Value):
@@ -62,10 +62,21 @@ class _Answer(Value):
 
 
 class Checker:
-    """`lists` are those by which a passkey may have been in force, `signers` says who may sign."""
+    """`lists` are those by which a passkey may have been in force, `signers` says who may sign.
 
-    def __init__(self, lists: Sequence[Approvers], signers: str | HoldfastError, pin: Pin | None) -> None:
+    `replaced` are lists in whose place a person put others: with a pin, nothing holds by those with another root.
+    """
+
+    def __init__(
+        self,
+        lists: Sequence[Approvers],
+        signers: str | HoldfastError,
+        pin: Pin | None,
+        replaced: Sequence[Approvers] = (),
+    ) -> None:
         self._lists = lists
+        self._replaced = replaced
+        self._used: set[str] = set()
         self._signers = signers
         self._pin = pin
         self._nonces: dict[str, str] = {}
@@ -82,6 +93,15 @@ class Checker:
             elif len(one.lines) < self._pin.least:
                 said = f"it has {len(one.lines)} lines, and had {self._pin.least} before"
                 yield Finding(WRONG, one.path, len(one.lines), said)
+
+    def unused(self) -> Iterator[Finding]:
+        """The replaced lists that do not have the root that was given, and by which nothing was approved."""
+        for one in self._replaced if self._pin else ():
+            if not self._is_pinned(one) and one.path not in self._used:
+                yield Finding(NOTED, one.path, 0, "this list was replaced, and no approval here was made by it")
+
+    def _is_pinned(self, known: Approvers) -> bool:
+        return self._pin is None or known.root == self._pin.root
 
     def journal(self, path: str, data: bytes, damage: HoldfastError | None) -> Iterator[Finding]:
         """What is known of every answer in a journal."""
@@ -113,7 +133,7 @@ class Checker:
         if wrong:
             return WRONG, f"the statement that was signed has another {', another '.join(wrong)} than this line"
         if said.journal[0] >= answer.line or prefix(data, said.journal[0]) != said.journal[1]:
-            return WRONG, f"line {_lines(held + 1, said.journal[0])} of this journal is not as it was signed"
+            return WRONG, f"{_lines(held + 1, said.journal[0])} not as signed"
         if said.nonce in self._nonces:
             return WRONG, f"the same proof is in {self._nonces[said.nonce]}"
         self._nonces[said.nonce] = where
@@ -132,10 +152,13 @@ class Checker:
             return signing.verify(statement.text(said).encode(), proof.signature.encode(), self._signers, said.step), ""
         from holdfast.machine import passkeys
 
-        at = next((one for one in self._lists if one.continues(said.approvers)), None)
+        at = next((one for one in (*self._lists, *self._replaced) if one.continues(said.approvers)), None)
         if at is None:
-            raise passkeys.bad("no list of approvers grew out of the one that it names")
-        note = "" if os.path.basename(at.path).count(".") == 0 else f", by the list that was replaced: {at.path}"
+            raise passkeys.bad("the list of approvers that it names is missing or was replaced")
+        self._used.add(at.path)
+        note = f", by the list that was replaced: {at.path}" if at in self._replaced else ""
+        if note and not self._is_pinned(at):
+            raise passkeys.bad(f"it was made by {at.path}, which was replaced and has another root than was given")
         return touched(proof, said, at, said.approvers[0]).name, note
 
 
@@ -152,7 +175,7 @@ def project(wired: Wired, checker: Checker, ulids: Sequence[str]) -> list[Findin
             with open(path, "rb") as file:
                 data = file.read()
             found += checker.journal(os.path.relpath(path, wired.place.root), data, _damage(wired, data, path))
-    return found
+    return [*found, *checker.unused()]
 
 
 def _damage(wired: Wired, data: bytes, path: str) -> HoldfastError | None:
@@ -209,9 +232,9 @@ def _differences(answer: _Answer, said: Statement) -> list[str]:
 
 
 def _how(answer: _Answer) -> str:
-    told = {RELAYED: "passed on by an agent", DOCUMENT: "claimed by a document", FORGE: "given on the forge"}
-    return told.get(answer.how) or ("given at a terminal" if answer.how == TERMINAL else "given in a form of the host")
+    told = {RELAYED: "passed on by an agent", DOCUMENT: "claimed by a document"}
+    return told.get(answer.how) or f"given {WORDS.get(answer.how, answer.how[:40])}"
 
 
 def _lines(first: int, last: int) -> str:
-    return str(last) if first >= last else f"{first} to {last}"
+    return f"line {last} of this journal is" if first >= last else f"lines {first} to {last} of this journal are"

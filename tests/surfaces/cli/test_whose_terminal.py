@@ -76,6 +76,11 @@ def test_a_host_goes_by_its_name_or_by_its_package(desk, program):
     assert not desk.approved
 
 
+def test_a_refusal_says_once_why_a_terminal_is_no_persons(desk):
+    for command in ("holdfast web --port 0", APPROVE):
+        assert desk.types(f"{desk.host('claude')} {command}").count("claude (process") == 1
+
+
 @pytest.mark.parametrize("program", ["code", "idea", "emacs", "nvim", "make"])
 def test_the_terminal_of_an_editor_is_a_persons(desk, program):
     desk.types(f"{desk.host(program)} script -qec '{APPROVE}' /dev/null")

@@ -219,7 +219,7 @@ def _report(
     from holdfast.core import remedy
 
     where = scope or remedy.ANYWHERE
-    if error.code == "person_needed" and objection:
+    if error.code == "person_needed" and objection and objection not in error.message:
         error.message += f", and this terminal is no person's: {objection}"
     error.remedies = _other_than(error, argv, where)
     if "--json" in argv:

@@ -34,7 +34,7 @@ def passkeys(call: Call) -> None:
             rows += [_row(found, counts=path == counting)]
         else:
             at = ""
-        if call.is_person and mine.seen(path) != at:
+        if call.is_person and (mine.seen(path) != at or mine.unseen(path)):
             mine.saw(path, at)
 
     def text() -> str:
@@ -50,7 +50,8 @@ def _row(found: Approvers, *, counts: bool) -> dict[str, Any]:
 
 def _lines(call: Call, row: dict[str, Any]) -> str:
     counts = "" if row["counts"] else call.style.dim("  another list counts here")
-    out = [f"{escape(row['path'])}  {row['length']} lines, root {row['root']}{counts}"]
+    lines = f"{row['length']} line{'s' if row['length'] > 1 else ''}, root {row['root']}"
+    out = [f"{escape(row['path'])}  {lines if row['length'] else 'empty: it has no key'}{counts}"]
     shown = ([key[name] for name in ("name", "kept", "since", "origin")] for key in row["keys"])
     return "\n".join((*out, *(f"  {escape('  '.join(one))}" for one in shown)))
 
@@ -144,7 +145,11 @@ def _checker(call: Call) -> Checker:
         from holdfast.errors import NotFound
 
         raise NotFound("no_file", f"{args.approvers[:200]} cannot be read", remedy="name a list of approvers")
-    return Checker([approvers.read(args.approvers)] if args.approvers else lists.every(), signers, _pin(args.pin))
+    if args.approvers:
+        return Checker([approvers.read(args.approvers)], signers, _pin(args.pin))
+    found = lists.every()
+    replaced = [one for one in found if approvers.is_retired(one.path)]
+    return Checker([one for one in found if one not in replaced], signers, _pin(args.pin), replaced)
 
 
 def _pin(said: str) -> Pin | None:
@@ -162,10 +167,10 @@ def _pin(said: str) -> Pin | None:
 
 
 def _told(call: Call, findings: list[Finding]) -> str:
-    from holdfast.upkeep.verifying import BARE, PROVEN
+    from holdfast.upkeep.verifying import BARE, NOTED, PROVEN
 
     style = call.style
-    marks = {PROVEN: style.green("✓"), BARE: style.yellow("○")}
+    marks = {PROVEN: style.green("✓"), BARE: style.yellow("○"), NOTED: style.yellow("○")}
     out = []
     for one in findings:
         where = f"{one.path}:{one.line}" if one.line else one.path

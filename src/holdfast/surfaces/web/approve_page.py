@@ -198,7 +198,7 @@ def _form(one: Seen, path: str, view: View, scope: Scope, given: Given, barred: 
     by_passkey = policies.asks_for_proof(policy) and not barred
     why = barred or _missing(one, path, view)
     about = el("p", why, class_="why", id="barred") if why else None
-    hint = "The agent reads it. To send the step back, it is needed."
+    hint = "The agent reads this. It is required to send the step back."
     return el(
         "form",
         el("h2", "Decide", class_="unseen"),

@@ -75,11 +75,12 @@ class Wired(Value):
         known = os.path.join(self.settings.data_dir, "holdfast", "trust", ".known-approvers")
         if not any(os.path.lexists(path) for path in (*self.approvers, known)):
             return []
+        from holdfast.core.moment import from_epoch
         from holdfast.core.state import Alert
         from holdfast.machine.known_approvers import changes
 
         told = changes(self.approvers, self.settings.data_dir)
-        return [Alert(self.world.now(), "approvers", said) for said in told]
+        return [Alert(from_epoch(when) if when else "", "approvers", said) for when, said in told]
 
     @property
     def approvers(self) -> tuple[str, ...]:
