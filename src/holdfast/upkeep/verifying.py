@@ -167,7 +167,11 @@ def project(wired: Wired, checker: Checker, ulids: Sequence[str]) -> list[Findin
     found = list(checker.pinned())
     for ulid in ulids or sorted(wired.store.every()):
         path = os.path.relpath(wired.store.file_of(ulid), wired.place.root)
-        found += checker.journal(path, wired.journal(ulid), wired.store.examine(ulid).damage)
+        damage = wired.store.examine(ulid).damage
+        if not wired.store.has(ulid):
+            found.append(Finding(WRONG, path, 0, damage.message if damage else "the journal is gone"))
+            continue
+        found += checker.journal(path, wired.journal(ulid), damage)
     folder = os.path.join(wired.place.home, "archive")
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) and not ulids else ():
         if name.endswith(".jsonl"):

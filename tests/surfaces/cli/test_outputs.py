@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 
 import pytest
@@ -45,3 +46,10 @@ def test_a_link_in_the_place_of_an_artifact_is_not_approved(project, tmp_path):
     (project.root / draft).symlink_to(tmp_path / "outside")
     project.agent("begin", "sign-off")
     assert "gone" in str(project.ok("next", "--json").json["inputs"])
+
+
+def test_a_journal_that_is_gone_does_not_hold(project):
+    shutil.rmtree(project.root / ".holdfast" / "journal")
+    answer = project.agent("verify")
+    assert answer.code == 6
+    assert "is missing" in answer.out

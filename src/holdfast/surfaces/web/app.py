@@ -104,6 +104,9 @@ class Page:
                 made = await self.projects.used(lambda project: page(project, request, said))
             except HoldfastError as wrong:
                 return self._wrong(wrong)
+            except OSError as failure:
+                said = f"{failure.filename or 'A file'} cannot be read: {failure.strerror}."
+                return self._page(500, "Not possible", el("p", said), el("p", el("code", "holdfast doctor")))
             return HTMLResponse(made)
 
         return answer
