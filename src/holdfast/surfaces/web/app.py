@@ -105,8 +105,8 @@ class Page:
             except HoldfastError as wrong:
                 return self._wrong(wrong)
             except OSError as failure:
-                said = f"{failure.filename or 'A file'} cannot be read: {failure.strerror}."
-                return self._page(500, "Not possible", el("p", said), el("p", el("code", "holdfast doctor")))
+                why = f"{failure.filename or 'A file'} cannot be read: {failure.strerror}."
+                return self._page(500, "Not possible", el("p", why), el("p", el("code", "holdfast doctor")))
             return HTMLResponse(made)
 
         return answer
