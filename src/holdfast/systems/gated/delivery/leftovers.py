@@ -46,6 +46,8 @@ def found(wired: Wired) -> Iterator[HoldfastError]:
             state = wired.store.load(entry.ulid)
             if is_on_base(wired, state):
                 yield _still_there(entry, git.branch(repository) or "")
+            elif early := merged_early(wired, state):
+                yield early
 
 
 def sent(wired: Wired, state: State) -> tuple[str, ...]:
@@ -62,6 +64,37 @@ def is_on_base(wired: Wired, state: State) -> bool:
     repository = git.find(wired.place.base(state.worktree))
     is_over = repository is not None and words.is_deleted(state)
     return is_over and repository is not None and handing_over.is_base_here(wired, repository, state)
+
+
+def merged_early(wired: Wired, state: State) -> Conflict | None:
+    """What is said on the base branch where that has a feature from before its end, which is on the feature's branch.
+
+    A squash leaves git no sign that the branch deleted what the base has, so then a merge does not delete it there.
+    """
+    repository = git.find(wired.place.base(state.worktree))
+    base, branch = git_changes.default_branch(repository) if repository else None, state.branch or ""
+    if repository is None or not state.finalized or not base or git.branch(repository) != base or branch == base:
+        return None
+    path = os.path.join(wired.place.base(state.worktree), journal_copy.name(state.id))
+    data = git.head_blob(repository, path)
+    if data is None or not journal_copy.is_known(wired, state.id, data) or is_on_base(wired, state):
+        return None
+    facts = {"workflow": state.id, "branch": branch, "base": base}
+    where = git_changes.remote(repository, branch)
+    tracking = git_changes.tracking(repository, where, branch) if where else ""
+    tip, name = git_changes.tip(repository, branch), branch
+    if not tip and tracking:
+        tip, name = git_changes.at_ref(repository, tracking), tracking.removeprefix("refs/remotes/")
+    if tip and git_history.is_ancestor(repository, tip, git.head(repository) or ""):
+        said = f"{state.id} is finalized and merged into {base}, which still has its workspace"
+        home = f":/{git.inside(repository, os.path.dirname(path))}"
+        ways = (
+            shell("git", "rm", "-r", "-q", "--", home),
+            shell("git", "commit", "-m", f"Delete the workspace of {state.id}", text="then"),
+        )
+        return Conflict("end_not_merged", said, remedy=ways, facts=facts)
+    said = f"{state.id} was merged into {base} before it was finalized: {branch} is to be merged into {base} again"
+    return Conflict("end_not_merged", said, remedy=shell("git", "merge", name), facts=facts)
 
 
 def _has_ended(entry: Entry) -> bool:
