@@ -53,3 +53,23 @@ def test_a_new_clone_of_the_base_is_sent_to_the_branch_by_every_answer(house, tm
     assert there.refused("feature", "finalize", SLUG)["code"] == "branch_mismatch"
     there.git("switch", "-q", BRANCH)
     assert not (there.root / HOME).exists()
+
+
+def test_a_branch_that_was_deleted_after_the_end_is_not_pushed_again(tmp_path):
+    ends = House(tmp_path / "here").publish().completed()
+    ends.git("push", "-q", "-u", "origin", BRANCH)
+    other = ends.clone(tmp_path / "other")
+    other.git("switch", "-q", BRANCH)
+    other.ok("status")
+    ends.git("switch", "-q", "main")
+    ends.git("merge", "-q", "--squash", BRANCH)
+    ends.git("commit", "-q", "-m", "Sign in by key")
+    ends.git("push", "-q", "origin", "main", f":{BRANCH}")
+    ends.ok("feature", "finalize")
+    other.git("switch", "-q", "main")
+    other.git("pull", "-q", "--prune", "--ff-only")
+    for words in (("status",), ("list",)):
+        answer = other.agent(*words)
+        assert "not pushed" not in answer.out + answer.err, words
+    assert "pushed" not in other.ok("feature", "finalize", SLUG).out
+    assert other.git("ls-remote", "origin", BRANCH) == ""

@@ -56,6 +56,8 @@ def sent(wired: Wired, state: State) -> tuple[str, ...]:
     branch = state.branch or (git.branch(repository) if repository else None) or ""
     if repository is None or not _unsent(repository).get((branch, state.id)):
         return ()
+    if state.finalized and _is_over(wired, repository, state.id, state.worktree, branch):
+        return ()
     return handing_over.pushed(wired, state) if state.finalized or _is_shared(repository, branch) else ()
 
 
@@ -115,8 +117,19 @@ def _is_shared(repository: git.Repository, branch: str) -> bool:
     return position is not None and bool(position.theirs)
 
 
+def _is_over(wired: Wired, repository: git.Repository, id: str, worktree: str, branch: str) -> bool:
+    """Whether the base branch of the remote has the end of a feature: then nobody needs the feature's own branch."""
+    base = git_changes.default_branch(repository)
+    where = git_changes.remote(repository, base) if base and base != branch else None
+    tracking = git_changes.tracking(repository, where, base) if where and base else ""
+    theirs = git_changes.at_ref(repository, tracking) if tracking else None
+    return bool(theirs) and journal_copy.is_finalized(repository, wired.place.base(worktree), id, str(theirs))
+
+
 def _is_missed(wired: Wired, repository: git.Repository, entry: Entry) -> bool:
     """Whether the remote misses commits of a feature. Where a request brought its end in, the base there has it."""
+    if entry.status == "finalized" and _is_over(wired, repository, entry.id, entry.worktree, entry.branch or ""):
+        return False
     now = remotes.position(repository, entry.branch or "")
     if entry.status != "finalized" or now is None or not now.behind:
         return entry.status == "finalized" or _is_shared(repository, entry.branch or "")
