@@ -35,7 +35,12 @@ def _commit(state: State, word: str, message: str) -> tuple[str, str]:
 def _unsuitable(wired: Wired, state: State) -> HoldfastError | None:
     from holdfast.systems.gated import checkout
 
-    return checkout.unsuitable(wired, state)
+    wrong = checkout.unsuitable(wired, state)
+    if wrong is not None or words.is_deleted(state) or wired.is_elsewhere(state):
+        return wrong
+    from holdfast.systems.gated import review_read
+
+    return review_read.changed(wired, state, only_newer=True)
 
 
 def _apart(wired: Wired, state: State) -> str:
