@@ -160,6 +160,14 @@ def test_a_changed_review_that_is_committed_is_brought_back_from_the_commit_that
     here.approve(FIRST)
 
 
+def test_a_person_can_reject_where_the_review_was_changed(here):
+    waiting(here, FIRST)
+    here.opinion(FIRST, 1, "Passwords are logged.")
+    here.git("commit", "-q", "-a", "-m", "x")
+    assert here.person("reject", FIRST, "--feedback", "No passwords", keys="y\n").code == 0
+    assert here.phase(FIRST)["status"] == "in_progress"
+
+
 def test_next_says_first_that_the_remote_has_more(here, there):
     waiting(here, FIRST)
     there.git("fetch", "-q")

@@ -35,9 +35,12 @@ def _commit(state: State, word: str, message: str) -> tuple[str, str]:
 def _unsuitable(wired: Wired, state: State) -> HoldfastError | None:
     from holdfast.systems.gated import checkout
 
-    wrong = checkout.unsuitable(wired, state)
-    if wrong is not None or words.is_deleted(state) or wired.is_elsewhere(state):
-        return wrong
+    return checkout.unsuitable(wired, state)
+
+
+def _undecidable(wired: Wired, state: State) -> HoldfastError | None:
+    if words.is_deleted(state) or wired.is_elsewhere(state):
+        return None
     from holdfast.systems.gated import review_read
 
     return review_read.changed(wired, state, only_newer=True)
@@ -61,6 +64,7 @@ WORK = Work(
     reviewed=late(_WORKSPACE, "reviewed"),
     before_approval=late(f"{__package__}.delivery.clones", "before_approval"),
     unsuitable=_unsuitable,
+    undecidable=_undecidable,
     apart=_apart,
     kept=lambda state: (words.home(state),),
     published=late(f"{__package__}.central", "targets"),
