@@ -164,7 +164,7 @@ def test_a_person_can_reject_where_the_review_was_changed(here):
     waiting(here, FIRST)
     here.opinion(FIRST, 1, "Passwords are logged.")
     here.git("commit", "-q", "-a", "-m", "x")
-    assert here.person("reject", FIRST, "--feedback", "No passwords", keys="y\n").code == 0
+    assert here.person("reject", FIRST, "--feedback", "No passwords", prompt="Reject", says="y").code == 0
     assert here.phase(FIRST)["status"] == "in_progress"
 
 

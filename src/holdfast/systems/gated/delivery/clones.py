@@ -17,7 +17,7 @@ from holdfast.engine.ports import AHEAD, FORKED, Standing
 from holdfast.errors import Conflict, HoldfastError, Refused, Trouble
 from holdfast.git import bringing, remotes
 from holdfast.git.remotes import Position
-from holdfast.systems.gated import journal_copy, merges, review_read, words, workspace
+from holdfast.systems.gated import journal_copy, merges, words, workspace
 from holdfast.systems.gated.delivery import handing_over
 from holdfast.systems.seam.wired import Wired
 
@@ -27,9 +27,6 @@ _DECIDED = (lifecycle.DONE, lifecycle.ACTIVE)
 def before_approval(wired: Wired, state: State) -> tuple[str, ...]:
     """Refuses what would be decided on a branch that is merged by now, or that others continued with."""
     handing_over.require_unmerged(wired, state)
-    other = review_read.changed(wired, state)
-    if other is not None:
-        raise other
     return require_current(wired, state)
 
 
