@@ -146,7 +146,10 @@ def _failure(
     top: str, command: str, code: str, message: str, more: Mapping[str, object] | None = None
 ) -> HoldfastError:
     from holdfast.core.remedy import shell
+    from holdfast.git import shallow
 
+    if cut := shallow.explains(top, message):
+        return cut
     remedy = shell("git", "-C", top, "status")
     if "dubious ownership" in message:  # whose files git may believe is a person's to say
         remedy = shell("git", "config", "--global", "--add", "safe.directory", top, who="person")

@@ -85,7 +85,7 @@ class Looked:
                         session=settings.actor.session, token=settings.token, leased=self._leased(),
                         person=settings.actor.kind == "human",
                         words=dialect(state.dialect).status_words, refusal=refusal_of(state.dialect),
-                        unsuitable=self.unsuitable, page=self._page,
+                        unsuitable=self._to_know, page=self._page,
                         read_only=wired.store.read_only,
                         noticed=[*wired.noticed, *wired.changed_approvers()])  # fmt: skip
 
@@ -203,6 +203,7 @@ class Looked:
         if any(isinstance(one, _OF_WORK) for one in parts):
             self.require_suitable()
         if any(isinstance(one, cmd.Approve) for one in parts):
+            self.require_as_read()
             told = work(self.state.dialect).before_approval(self._wired, self.state)
         self._look(writing=True)._decide(command, key, token, revision, summary)
         self.said = (*told, *self.said)
@@ -218,6 +219,16 @@ class Looked:
         """Why no work on it counts as git stands: asked where reviews and approvals are of all that is there."""
         whole = self.state.conduct.handed_whole
         return work(self.state.dialect).unsuitable(self._wired, self.state) if whole else None
+
+    def require_as_read(self) -> None:
+        """Refuses an approval of what was changed since it was read."""
+        wrong = work(self.state.dialect).unapprovable(self._wired, self.state, False)
+        if wrong is not None:
+            raise wrong
+
+    def _to_know(self) -> HoldfastError | None:
+        """Why no work on it counts, or why what waits for a person cannot be approved as it is."""
+        return self.unsuitable() or work(self.state.dialect).unapprovable(self._wired, self.state, True)
 
     def require_decidable(self) -> None:
         """The same for an approval, which is refused where others continued: before a person is asked for it."""

@@ -156,6 +156,7 @@ class Workflow(HandedIn):
         All but the signature, where it is still to be made with a key.
         """
         self.require_decidable()
+        self.require_as_read()
         path = self.path(step)
         command = self._approval(path, variant, modifications, signature, statement)
         try:

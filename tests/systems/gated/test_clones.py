@@ -147,6 +147,27 @@ def test_a_review_that_was_written_again_after_it_was_read_is_noticed_before_an_
     here.approve(FIRST)
 
 
+def test_a_changed_review_that_is_committed_is_brought_back_from_the_commit_that_was_read(here):
+    waiting(here, FIRST)
+    here.opinion(FIRST, 1, "Passwords are logged.")
+    here.git("commit", "-q", "-a", "-m", "x")
+    for words in (("next", "--json"), ("feature", "continue", "--json")):
+        assert "is not as it was read" in here.agent(*words).out, words
+    answer = here.person("approve", FIRST, "--yes", "--json")
+    way = json.loads(answer.out[answer.out.index("{") :])["error"]["remedies"][0]["command"]
+    assert "--source=HEAD" not in way
+    here.git(*way.split()[1:])
+    here.approve(FIRST)
+
+
+def test_a_person_can_reject_where_the_review_was_changed(here):
+    waiting(here, FIRST)
+    here.opinion(FIRST, 1, "Passwords are logged.")
+    here.git("commit", "-q", "-a", "-m", "x")
+    assert here.person("reject", FIRST, "--feedback", "No passwords", prompt="Reject", says="y").code == 0
+    assert here.phase(FIRST)["status"] == "in_progress"
+
+
 def test_next_says_first_that_the_remote_has_more(here, there):
     waiting(here, FIRST)
     there.git("fetch", "-q")

@@ -719,3 +719,60 @@ def test_a_condition_takes_an_approval_back_wherever_it_is(mistakes, read, said)
     ((_, message),) = mistakes(f"## Decision: APPROVED\n\n{said}")
     assert message.startswith("an approval has no condition, and this is one: ")
     assert read(f"## Decision: NEEDS_REVISION\n\n{said}").decision == "needs_revision"
+
+
+@pytest.mark.parametrize(
+    ("said", "severity"),
+    [
+        ("Must fix before merge: token is logged\n", "MAJOR"),
+        ("- Must-fix before the next release — token is logged\n", "MAJOR"),
+        ("Sev-1: token is logged\n", "CRITICAL"),
+        ("- **SEV2** token is logged\n", "MAJOR"),
+        ("### Severity 1\n\n- token is logged\n", "CRITICAL"),
+        ("- [ ] [MAJOR] token is logged\n", "MAJOR"),
+    ],
+)
+def test_what_blocks_a_merge_blocks_an_approval(mistakes, said, severity):
+    ((_, message),) = mistakes(f"## Decision: APPROVED\n\n{said}")
+    assert message == f"APPROVED has no {severity} finding, and this is one: 'token is logged'"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "LGTM once the token is no longer logged.\n",
+        "APPROVED WITH CONDITIONS: fix the token\n",
+        "Approved, with one condition: the token goes.\n",
+    ],
+)
+def test_a_condition_counts_in_other_words_for_an_approval_too(mistakes, said):
+    ((_, message),) = mistakes(f"## Decision: APPROVED\n\n{said}")
+    assert message.startswith("an approval has no condition, and this is one: ")
+
+
+@pytest.mark.parametrize(
+    "said", ["NEEDS_REVISION really", "- [x] NEEDS_REVISION", "## NEEDS REVISION", "Not approved."]
+)
+def test_a_text_that_decides_otherwise_is_a_mistake(mistakes, said):
+    ((line, message),) = mistakes(f"## Decision: APPROVED\n\n{said}\n")
+    assert line == 3
+    assert message.startswith("the decision is APPROVED, and this is none: ")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "- [x] [MAJOR] token is logged: fixed\n",
+        "1. [X] **Critical:** token is logged\n",
+        "- Sev-1: none\n",
+        "Must fix before merge: nothing\n",
+        "LGTM once again.\n",
+        "Approved with no conditions.\n",
+        "- [ ] NEEDS_REVISION\n",
+        "~~NEEDS_REVISION~~ settled\n",
+        "NEEDS_REVISION was the decision of review 1.\n",
+        "The decision of review 1 was NEEDS_REVISION.\n",
+    ],
+)
+def test_a_finding_that_is_done_and_a_decision_that_is_past_stop_no_approval(read, said):
+    assert read(f"# R\n\n## Decision: APPROVED\n\n{said}").findings == ()

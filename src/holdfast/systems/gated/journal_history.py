@@ -13,9 +13,9 @@ from holdfast.core import remedies
 from holdfast.core.state import State
 from holdfast.core.value import Value
 from holdfast.engine.ports import AHEAD, FORKED, LARGEST_COPY, Standing
-from holdfast.errors import Broken, Conflict
+from holdfast.errors import Broken, Conflict, HoldfastError, Refused
 from holdfast.git import changes as git_changes
-from holdfast.git import history
+from holdfast.git import history, shallow
 from holdfast.git.command import git as run
 from holdfast.systems.gated import journal_copy
 from holdfast.systems.seam.wired import Wired
@@ -30,13 +30,18 @@ class LeftOut(Value):
 
 
 def found(wired: Wired, state: State) -> LeftOut | None:
-    """The one to decide about first. A damaged copy is none: the commits beside it have it as it was before."""
+    """The one to decide about first. A damaged copy is none: the commits beside it have it as it was before.
+
+    A shallow clone is refused, where it may lack some of them.
+    """
     base = wired.place.base(state.worktree)
     repository = git.find(base)
     inside = git.inside(repository, os.path.join(base, journal_copy.name(state.id))) if repository else None
     if repository is None or inside is None or git.head(repository) is None:
         return None
     since = git_changes.resolve(repository, state.head) if state.head else None
+    if cut := shallow.cut(repository, since or ""):
+        raise cut
     versions = history.versions(repository, inside, since or "")
     here = journal_copy.read(wired, state.id, state.worktree) or b""
     left: list[LeftOut] = []
@@ -48,9 +53,12 @@ def found(wired: Wired, state: State) -> LeftOut | None:
     return max(left, key=lambda one: (one.standing.kind == FORKED, one.standing.theirs), default=None)
 
 
-def wrong(wired: Wired, state: State) -> Conflict | None:
-    """What is said about it."""
-    left = found(wired, state)
+def wrong(wired: Wired, state: State) -> HoldfastError | None:
+    """What is said about it, or about a history that is not all here."""
+    try:
+        left = found(wired, state)
+    except Refused as cut:
+        return cut
     if left is None:
         return None
     facts: dict[str, object] = {"commit": left.commit}

@@ -16,7 +16,7 @@ from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
 from holdfast.markdown import feature_file
 from holdfast.markdown.text import mistaken
-from holdfast.systems.gated.review_blocks import MATTER, PARAGRAPH, RULE, Block, blocks
+from holdfast.systems.gated.review_blocks import MATTER, PARAGRAPH, RULE, STRUCK, Block, blocks
 from holdfast.systems.gated.review_findings import SEVERITIES, Finding, Gathering, one_line, plain
 
 APPROVED, NEEDS_REVISION = "approved", "needs_revision"
@@ -40,10 +40,17 @@ _IF = (
 _CONDITION = rf"(?i)[\W_]*(?:but\s+)?{_IF}"
 """The beginning of a text that takes half of an approval back."""
 _CONDITIONAL = (
-    rf"(?i)\bapprov(?:ed|e|al)\b\W+(?:(?:it|this|is|but|them)\W+){{0,2}}(?:{_IF}|if\b|once\b(?!\s+(?:again|more|before)\b))"
+    r"(?i)\b(?:approv(?:ed|e|al)|lgtm)\b\W+(?:(?:it|this|is|but|them)\W+){0,2}"
+    rf"(?:{_IF}|if\b|once\b(?!\s+(?:again|more|before)\b)|with\s+(?:(?!no\b)\w+\s+)?(?:conditions?|reservations?)\b)"
     r"|\bconditional(?:ly)?\s+approv"
 )
 """The same in a sentence that names the approval, wherever it is."""
+_REFUSAL = (
+    r"[\W_]*(?:\[[xX]\][\W_]*)?(?:NEEDS[\s_-]+REVISION|(?i:not\s+(?:yet\s+)?approved))\b"
+    r"(?!\W*(?:APPROVED|was|were|of|in|from|by|on|none)\b)"
+)
+"""The beginning of a text that decides otherwise, and does not speak of an earlier review."""
+_OPEN_BOX = r"\W*\[ \]"
 _HOW = f"write {' or '.join(DECISIONS)}"
 _REMEDY = (
     f"have the reviewer fix {{}}: {DECISIONS[1]}, '- **[MAJOR]** what is wrong', a line each, would do;"
@@ -83,6 +90,7 @@ class _Reading:
         self.rest: list[str] = []  # everything but the decision
         self.gathered = Gathering()
         self._conditions: list[tuple[int, str]] = []
+        self._refusals: list[tuple[int, str]] = []
         self._awaited = 0  # the line of a heading whose decision is to be below it
         self._headings = 0
         self._is_decided = False  # by the block before this one
@@ -104,6 +112,8 @@ class _Reading:
         elif APPROVED in decisions:
             for line, said in self._conditions:
                 yield line, f"an approval has no condition, and this is one: {said!r}"
+            for line, said in self._refusals:
+                yield line, f"the decision is APPROVED, and this is none: {said!r}"
             for finding in findings:
                 if finding.severity in _BLOCKING:
                     said = f"this is one: {finding.text[:60]!r}" if finding.text else "here is one without words"
@@ -148,8 +158,16 @@ class _Reading:
         begins = self._is_decided and block.level == PARAGRAPH and re.match(_CONDITION, block.text)
         if begins or (block.level != MATTER and re.search(_CONDITIONAL, block.text)):
             self._conditions.append((block.line, one_line(block.text)[:60]))
+        elif block.level <= PARAGRAPH and _refuses(block):
+            self._refusals.append((block.line, one_line(block.text)[:60]))
         self._is_decided = False
         self.gathered.take(block)
+
+
+def _refuses(block: Block) -> bool:
+    """Whether a text begins with the other decision, and that is neither struck out nor a box without a tick."""
+    said = None if re.match(_OPEN_BOX, block.text) else re.match(_REFUSAL, block.text)
+    return said is not None and STRUCK not in block.kinds[: said.end()]
 
 
 def _word(text: str) -> str:

@@ -12,20 +12,23 @@ _RANKS = ("high", "medium", "low", "nit", "nits", "nitpick")
 """Severities in other projects that are also words of a sentence: in front of a line they need a colon or dash."""
 _LOUD = ("critical", "blocker", "blockers", "blocking", "major", "minor")
 """Severities that mark a finding in front of a line by capitals alone."""
-KINDS = f"critical|blockers?|blocking|major|minor|must[ -]fix|p[0-3]|{'|'.join(reversed(_RANKS))}"
+_NUMBERED = "sev(?:erity)?[ -]?[0-4]"
+KINDS = f"critical|blockers?|blocking|major|minor|must[ -]fix|p[0-3]|{_NUMBERED}|{'|'.join(reversed(_RANKS))}"
 _SEVERITY = f"(?P<severity>{KINDS})"
 _MEANT = {
     **dict.fromkeys(("blocker", "blockers", "blocking", "p0"), "critical"),
     **dict.fromkeys(("high", "p1", "must fix", "must-fix"), "major"),
     **dict.fromkeys(("medium", "low", "p2", "p3", "nit", "nits", "nitpick"), "minor"),
 }
+_BY_NUMBER = ("critical", "critical", "major", "minor", "minor")
 FINDING = "(?:issues?|findings?|problems?|concerns?|bugs?|defects?)"
 _GRADE = r"(?:[ \t-]+(?:severity|priority|risk)\b)?"
+_BY_WHEN = r"(?:[ \t]+before[ \t]+[\w \t-]{1,30}?(?=[ \t]*[:–—]))?"
 _MARK = rf"(?i)\[\s*{_SEVERITY}(?:\s+badge)?\s*\]"
 _FRONT = r"^(?:[^\w\n\[]|\d+[.)]|\[[ x]\])*"
 _LEADING = (
     rf"(?im){_FRONT}(?P<words>(?:(?:severity|priority)[ \t]*[:=–—-][^\w\n]*)?{_SEVERITY})\b"
-    rf"{_GRADE}(?:[ \t]+{FINDING})?[ \t]*[:–—)]?"
+    rf"{_GRADE}(?:[ \t]+{FINDING})?{_BY_WHEN}[ \t]*[:–—)]?"
 )
 """A severity at the beginning of a line; it marks a finding with a colon or dash after it, or in bold."""
 _LABELLED = (
@@ -56,6 +59,8 @@ _SECTION = (
 """The heading of a section of findings."""
 _BEFORE_A_MARK = r"(?:<[^<>\n]*>|[\W\d_]|\[[xX]\])*"
 _AFTER_A_MARK = r"(?:\s*[:–—|]|\s*-(?=\s))*\s*"
+_TICKED = r"\W*\[[xX]\]"
+"""The beginning of a line whose box is ticked: the task that it names is done."""
 _NO_WORDS = " *_|."
 _TARGET = r"\([^()\s]*\)"
 _NONE_OF = (
@@ -143,7 +148,7 @@ def _marks(block: Block) -> list[_Mark]:
         found += [_Mark(_SIGNS[mark["sign"]], mark.start("sign"), mark.end()) for mark in signs]
     else:
         found += _in_prose(block, found)
-    kept = (mark for mark in found if not _is_struck(block, mark))
+    kept = (mark for mark in found if not _is_settled(block, mark))
     return sorted(kept, key=lambda mark: mark.start)
 
 
@@ -204,13 +209,17 @@ def _is_marked(text: str, at: int, marks: Sequence[_Mark]) -> bool:
     return any(first <= mark.start < (last if last >= 0 else len(text)) for mark in marks)
 
 
-def _is_struck(block: Block, mark: _Mark) -> bool:
-    """Whether the words of a mark are struck out: somebody settled it."""
+def _is_settled(block: Block, mark: _Mark) -> bool:
+    """Whether the words of a mark are struck out, or the box of its line is ticked: somebody settled it."""
+    if re.match(_TICKED, _line(block.text, mark.start)):
+        return True
     kinds = zip(block.text[mark.start : mark.end], block.kinds[mark.start : mark.end], strict=False)
     return any(kind == STRUCK for char, kind in kinds if not char.isspace())
 
 
 def _severity(word: str) -> str:
+    if re.fullmatch(_NUMBERED, word.lower()):
+        return _BY_NUMBER[int(word[-1])]
     return _MEANT.get(word.lower(), word.lower())
 
 
@@ -219,7 +228,7 @@ def _leads(block: Block, mark: re.Match[str]) -> bool:
     kinds, end = block.kinds[mark.start(1) : mark.end(1)], block.text[mark.end(1) :]
     before = block.text[mark.start() : mark.start(1)]
     is_named = mark["words"] != mark["severity"] or (before.endswith("(") and end.startswith(")"))
-    follows = re.match(rf"(?i){_GRADE}(?:[ \t]+{FINDING})?[ \t]*(?:[:–—]|-[ \t])", end)
+    follows = re.match(rf"(?i){_GRADE}(?:[ \t]+{FINDING})?{_BY_WHEN}[ \t]*(?:[:–—]|-[ \t])", end)
     if block.level < PARAGRAPH:
         return is_named or bool(follows)
     is_loud = mark["severity"].isupper() and mark["severity"].lower() in _LOUD

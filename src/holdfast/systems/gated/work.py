@@ -38,6 +38,14 @@ def _unsuitable(wired: Wired, state: State) -> HoldfastError | None:
     return checkout.unsuitable(wired, state)
 
 
+def _unapprovable(wired: Wired, state: State, only_newer: bool) -> HoldfastError | None:
+    if words.is_deleted(state) or wired.is_elsewhere(state):
+        return None
+    from holdfast.systems.gated import review_read
+
+    return review_read.changed(wired, state, only_newer=only_newer)
+
+
 def _apart(wired: Wired, state: State) -> str:
     from holdfast.systems.gated.delivery import clones
 
@@ -56,6 +64,7 @@ WORK = Work(
     reviewed=late(_WORKSPACE, "reviewed"),
     before_approval=late(f"{__package__}.delivery.clones", "before_approval"),
     unsuitable=_unsuitable,
+    unapprovable=_unapprovable,
     apart=_apart,
     kept=lambda state: (words.home(state),),
     published=late(f"{__package__}.central", "targets"),

@@ -68,32 +68,6 @@ def reviewed(wired: Wired, state: State, phase: str, said: str = "") -> tuple[st
     return found.decision, fitting(found.feedback)
 
 
-def require_review(wired: Wired, state: State) -> None:
-    """Refuses an approval of a phase whose review file does not say any more what was read of it.
-
-    Where neither the folder nor HEAD has the file, what was read of it is in the journal alone.
-    """
-    base = wired.place.base(state.worktree)
-    repository = git.find(base)
-    for phase in state.plan.children(""):
-        step = state.step(phase)
-        if step.status != lifecycle.WAITING or not step.reviewed or not step.verdicts:
-            continue
-        path = words.review_file(state, phase)
-        full = os.path.join(base, path)
-        if not os.path.lexists(full) and (repository is None or git.head_blob(repository, full) is None):
-            continue
-        try:
-            decision, _ = reviewed(wired, state, phase)
-        except HoldfastError as wrong:
-            decision = wrong.message
-        if decision != step.verdicts[-1].verdict:
-            said = f"{path} is not as it was read, when it said {step.verdicts[-1].verdict}: {decision}"
-            restore = shell("git", "restore", "--source=HEAD", "--", path, text="to take that back")
-            ways = (restore, remedies.reject(phase, workflow=state.ulid, text="to have the work done again"))
-            raise Refused("review_changed", said, remedy=ways, facts={"path": path, "step": phase})
-
-
 def _require_later(state: State, phase: str, full: str, path: str) -> None:
     """Refuses a review that is older than a hand-in by an edit of the document: nothing archived it then."""
     handed = [one for one in state.history if one.get("step") == phase and one.get("event") == "submitted"]

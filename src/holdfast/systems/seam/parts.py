@@ -227,6 +227,10 @@ class Work(Value):
 
     What is told of a workflow and what is decided about it ask the same.
     """
+    unapprovable: Callable[[Wired, State, bool], HoldfastError | None] = staticmethod(
+        lambda _wired, _state, _newer: None
+    )
+    """What an approval is refused for though the work may continue, or be rejected; with true, as far as is fast."""
     apart: Callable[[Wired, State], str] = staticmethod(lambda _wired, _state: "")
     """What is wrong between the state and git; empty when all is well."""
 

@@ -27,7 +27,6 @@ _DECIDED = (lifecycle.DONE, lifecycle.ACTIVE)
 def before_approval(wired: Wired, state: State) -> tuple[str, ...]:
     """Refuses what would be decided on a branch that is merged by now, or that others continued with."""
     handing_over.require_unmerged(wired, state)
-    workspace.require_review(wired, state)
     return require_current(wired, state)
 
 

@@ -20,7 +20,7 @@ from holdfast.errors import Refused
 from holdfast.forges.port import Forge
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
-from holdfast.systems.gated import checkout, words, workspace
+from holdfast.systems.gated import checkout, review_read, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
 from holdfast.systems.gated.delivery import clones, confirmation, handing_over, leftovers, pull_request
 from holdfast.systems.seam import publishing
@@ -76,6 +76,9 @@ def _gone_on(
         return (*said, *workflow.begin(at, **how).said)
     if state.step(at).status != lifecycle.WAITING:
         return (*said, *workspace.wanted(wired, state, at))
+    changed = review_read.changed(wired, state)
+    if changed is not None:
+        raise changed
     forge = pull_request.forge_of(wired, state)
     if isinstance(forge, str):
         by_hand = told((remedies.approve(at), remedies.reject(at)), wired.scope(state.ulid).replace(person=True))

@@ -45,8 +45,12 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
         begun = cmd.Together((cmd.Finalize(branch=base), cmd.Record({queries.WORKSPACE: ""})))
         state = workflow.execute(begun, **how).state
     if words.is_deleted(state):
+        if early := leftovers.merged_early(wired, state):
+            raise early
         return (f"{workflow.id} is finalized", *leftovers.sent(wired, state))
     if not state.finished_at and not state.finalized:
+        if wired.is_elsewhere(state) and state.cancelled is None:
+            raise wired.branch_mismatch(state)
         wired.preview(state, cmd.Finalize())  # what is not completed ends nowhere, whatever branch is checked out
     if git.busy(wired.repository(state.worktree)):
         raise git_changes.under_way(wired.repository(state.worktree))

@@ -46,6 +46,8 @@ def found(wired: Wired) -> Iterator[HoldfastError]:
             state = wired.store.load(entry.ulid)
             if is_on_base(wired, state):
                 yield _still_there(entry, git.branch(repository) or "")
+            elif early := merged_early(wired, state):
+                yield early
 
 
 def sent(wired: Wired, state: State) -> tuple[str, ...]:
@@ -53,6 +55,8 @@ def sent(wired: Wired, state: State) -> tuple[str, ...]:
     repository = git.find(wired.place.base(state.worktree))
     branch = state.branch or (git.branch(repository) if repository else None) or ""
     if repository is None or not _unsent(repository).get((branch, state.id)):
+        return ()
+    if state.finalized and _is_over(wired, repository, state.id, state.worktree, branch):
         return ()
     return handing_over.pushed(wired, state) if state.finalized or _is_shared(repository, branch) else ()
 
@@ -62,6 +66,37 @@ def is_on_base(wired: Wired, state: State) -> bool:
     repository = git.find(wired.place.base(state.worktree))
     is_over = repository is not None and words.is_deleted(state)
     return is_over and repository is not None and handing_over.is_base_here(wired, repository, state)
+
+
+def merged_early(wired: Wired, state: State) -> Conflict | None:
+    """What is said on the base branch where that has a feature from before its end, which is on the feature's branch.
+
+    A squash leaves git no sign that the branch deleted what the base has, so then a merge does not delete it there.
+    """
+    repository = git.find(wired.place.base(state.worktree))
+    base, branch = git_changes.default_branch(repository) if repository else None, state.branch or ""
+    if repository is None or not state.finalized or not base or git.branch(repository) != base or branch == base:
+        return None
+    path = os.path.join(wired.place.base(state.worktree), journal_copy.name(state.id))
+    data = git.head_blob(repository, path)
+    if data is None or not journal_copy.is_known(wired, state.id, data) or is_on_base(wired, state):
+        return None
+    facts = {"workflow": state.id, "branch": branch, "base": base}
+    where = git_changes.remote(repository, branch)
+    tracking = git_changes.tracking(repository, where, branch) if where else ""
+    tip, name = git_changes.tip(repository, branch), branch
+    if not tip and tracking:
+        tip, name = git_changes.at_ref(repository, tracking), tracking.removeprefix("refs/remotes/")
+    if tip and git_history.is_ancestor(repository, tip, git.head(repository) or ""):
+        said = f"{state.id} is finalized and merged into {base}, which still has its workspace"
+        home = f":/{git.inside(repository, os.path.dirname(path))}"
+        ways = (
+            shell("git", "rm", "-r", "-q", "--", home),
+            shell("git", "commit", "-m", f"Delete the workspace of {state.id}", text="then"),
+        )
+        return Conflict("end_not_merged", said, remedy=ways, facts=facts)
+    said = f"{state.id} was merged into {base} before it was finalized: {branch} is to be merged into {base} again"
+    return Conflict("end_not_merged", said, remedy=shell("git", "merge", name), facts=facts)
 
 
 def _has_ended(entry: Entry) -> bool:
@@ -82,8 +117,19 @@ def _is_shared(repository: git.Repository, branch: str) -> bool:
     return position is not None and bool(position.theirs)
 
 
+def _is_over(wired: Wired, repository: git.Repository, id: str, worktree: str, branch: str) -> bool:
+    """Whether the base branch of the remote has the end of a feature: then nobody needs the feature's own branch."""
+    base = git_changes.default_branch(repository)
+    where = git_changes.remote(repository, base) if base and base != branch else None
+    tracking = git_changes.tracking(repository, where, base) if where and base else ""
+    theirs = git_changes.at_ref(repository, tracking) if tracking else None
+    return bool(theirs) and journal_copy.is_finalized(repository, wired.place.base(worktree), id, str(theirs))
+
+
 def _is_missed(wired: Wired, repository: git.Repository, entry: Entry) -> bool:
     """Whether the remote misses commits of a feature. Where a request brought its end in, the base there has it."""
+    if entry.status == "finalized" and _is_over(wired, repository, entry.id, entry.worktree, entry.branch or ""):
+        return False
     now = remotes.position(repository, entry.branch or "")
     if entry.status != "finalized" or now is None or not now.behind:
         return entry.status == "finalized" or _is_shared(repository, entry.branch or "")
