@@ -9,6 +9,7 @@ from holdfast import git
 from holdfast.git.changes import default_branch, resolve, tip, tree_of
 from holdfast.git.command import git as run
 from holdfast.git.content import Changed, between
+from holdfast.git.leftover import is_leftover
 from holdfast.git.private import CACHES, GITLINK
 
 LARGEST = 1 << 20
@@ -89,7 +90,8 @@ def hidden(repo: git.Repository, aside: Sequence[str], since: float) -> list[str
     where = ("--", ".", *(f":(exclude,literal){path}" for path in aside))
     every = run(repo.top, *asked, "--exclude-per-directory=.gitignore", *where)[1].split(b"\0")[:-1]
     seen = {*run(repo.top, *asked, "--exclude-standard", *where)[1].split(b"\0")}
-    return [os.fsdecode(name) for name in every if name not in seen and _is_since(repo, name, since)]
+    found = [os.fsdecode(name) for name in every if name not in seen and _is_since(repo, name, since)]
+    return [name for name in found if not is_leftover(os.path.basename(name))]
 
 
 def _is_since(repo: git.Repository, name: bytes, since: float) -> bool:

@@ -128,3 +128,43 @@ def test_files_that_only_this_clone_ignores_are_named_to_the_person(house):
         text = " ".join(answer.out.split())
         assert f"{said} helper.sh " in text, answer
         assert "out.txt" not in text
+
+
+def hide(house: House, name: str) -> None:
+    """A file that git ignores in this clone alone."""
+    with (house.root / ".git/info/exclude").open("a") as file:
+        file.write(f"{name}\n")
+    house.write(name, "exit 0\n")
+
+
+def test_no_agent_ends_a_feature_on_a_file_that_only_this_clone_has(house):
+    merged(house)
+    commit(house, "t.sh", ". ./helper.sh\n")
+    house.git("push", "-q", "origin", "main")
+    hide(house, "helper.sh")
+    house.ok(*RUN)
+    (house.root / "helper.sh").unlink()  # it was there when the tests ran
+    error = house.refused(*END)
+    assert error["code"] == "person_needed"
+    assert "helper.sh" in error["message"]
+    assert (house.root / HOME).exists()
+    answer = house.person(*END, prompt="]", says="n")
+    assert "helper.sh" in answer.out
+    assert (house.root / HOME).exists()
+    assert "is finalized" in house.person(*END, "--yes").out
+
+
+def test_a_file_that_only_this_clone_has_and_that_a_person_was_shown_stops_no_end(house):
+    house.up_to(CODE, "in_progress")
+    hide(house, "helper.sh")
+    house.make(CODE)
+    house.reviewed(CODE, 1)
+    house.approve(CODE)
+    for phase in (TESTING, DOCS):
+        house.ok("begin", phase)
+        house.make(phase)
+        house.reviewed(phase, 1)
+        house.approve(phase)
+    house.on_main("other.txt", "Else\n")
+    house.ok(*RUN)
+    house.ok(*END)
