@@ -42,7 +42,7 @@ def commit(house: House, path: str, text: str) -> None:
 
 
 def follow(house: House, error: dict[str, Any]) -> None:
-    for one in error["remedies"]:
+    for one in error["remedies"][:2]:
         words = shlex.split(one["command"].replace("TEXT", "'The tests'"))
         house.git(*words[1:]) if words[0] == "git" else house.ok(*words[1:])
 
@@ -168,3 +168,22 @@ def test_a_file_that_only_this_clone_has_and_that_a_person_was_shown_stops_no_en
     house.on_main("other.txt", "Else\n")
     house.ok(*RUN)
     house.ok(*END)
+
+
+def test_a_file_that_appears_after_the_tests_ran_stops_no_last_approval(house):
+    house.up_to(DOCS)
+    house.write("notes.txt", "Mine\n")
+    house.approve(DOCS)
+    house.ok(*END)
+    assert house.read("notes.txt") == "Mine\n"
+
+
+def test_who_is_refused_for_an_uncommitted_file_can_put_it_aside(house):
+    house.up_to(DOCS)
+    house.write("notes.txt", "Mine\n")
+    house.ok(*RUN)
+    answer = house.person("approve", DOCS, "--yes", "--json")
+    way = next(one["command"] for one in answer.error["remedies"] if "stash" in one["command"])
+    house.git(*shlex.split(way)[1:])
+    house.ok(*RUN)
+    house.approve(DOCS)
