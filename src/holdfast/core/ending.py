@@ -22,6 +22,12 @@ def limits(state: State, path: str = "") -> list[str]:
     return [said for one in seen if one.run_by == "engine" for said in provenance.limits(one)]
 
 
+def remarks(state: State, path: str) -> list[str]:
+    """The same in sentences, as a person is shown them."""
+    seen = ((step, one) for step in proving(state, path) for one in state.step(step).evidence.values())
+    return [f"{step}: {said}" for step, one in seen if one.run_by == "engine" for said in provenance.remarks(one)]
+
+
 def unapproved(state: State) -> list[str]:
     """What limits the proof that the end rests on, where no person was shown it, in a sentence for each check.
 

@@ -187,3 +187,29 @@ def test_who_is_refused_for_an_uncommitted_file_can_put_it_aside(house):
     house.git(*shlex.split(way)[1:])
     house.ok(*RUN)
     house.approve(DOCS)
+
+
+def filtered(house: House) -> None:
+    """The tests as they are on disk pass, and as git commits them they do not."""
+    house.git("config", "filter.swap.clean", "sed s/0/1/")
+    house.git("config", "filter.swap.smudge", "sed s/1/0/")
+    (house.root / ".git/info/attributes").write_text("t.sh filter=swap\n")
+    commit(house, "t.sh", "exit 0 # other\n")
+
+
+def test_the_last_approval_shows_what_a_filter_of_git_commits_otherwise(house):
+    house.up_to(DOCS)
+    filtered(house)
+    house.ok(*RUN)
+    house.approve(TESTING)
+    said = f"{TESTING}: 1 file has other content on disk than git commits: t.sh"
+    assert said in " ".join(house.person("approve", DOCS, prompt="]", says="n").out.split())
+
+
+def test_no_agent_ends_a_feature_on_tests_that_a_filter_of_git_changes(house):
+    merged(house)
+    filtered(house)
+    house.git("push", "-q", "origin", "main")
+    house.ok(*RUN)
+    error = house.refused(*END)
+    assert (error["code"], "git commits: t.sh" in error["message"]) == ("person_needed", True)
