@@ -151,8 +151,11 @@ def _only_here(world: LocalWorld, state: State, task: Task | None) -> dict[str, 
     """The files that no other clone has although git sees no change here, where others are to have all of the work."""
     if task is None or task.repository is None or not state.conduct.handed_whole:
         return {}
-    names = own.hidden(task.repository, world.aside(state), moment.to_epoch(state.created_at))
-    return {provenance.ONLY_HERE: {"count": len(names), "names": names[:NAMES_KEPT]}} if names else {}
+    aside = world.aside(state)
+    taken = own.taken_out(task.repository, state.head, aside)
+    hidden = [one for one in own.hidden(task.repository, aside, moment.to_epoch(state.created_at)) if one not in taken]
+    kinds = {provenance.ONLY_HERE: hidden, provenance.TAKEN_OUT: taken}
+    return {kind: {"count": len(names), "names": names[:NAMES_KEPT]} for kind, names in kinds.items() if names}
 
 
 def _surroundings(check: Check, base: str, beside: list[str], task: Task | None, state: State) -> dict[str, Any]:

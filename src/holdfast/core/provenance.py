@@ -31,6 +31,8 @@ IGNORED = "ignored"
 """In the data of evidence: sources that git ignores, written since the task began, whose changes it does not notice."""
 ONLY_HERE = "only_here"
 """In the data of evidence: files that came since the work began and that git ignores in this clone alone."""
+TAKEN_OUT = "taken_out"
+"""In the data of evidence: files that commits since the work began took out of git, and that are still there."""
 LOCKED = "locked_by_others"
 """In the data of evidence: changed files that agents of other steps had locked, and that it is not of."""
 DROPPED = "is not in the branch"
@@ -62,7 +64,7 @@ DELETED = "deleted_tests"
 INTERNAL = (PASSING, "test_contents", COMMAND, NOT_STARTED, UNREAD, NO_TEST)
 """What of the data of evidence only Holdfast itself compares: no answer has it."""
 HIDDEN = "files that git ignores in this clone alone, so that no other clone has them"
-_LIMITS = (NOT_RUN, DELETED, UNSEEN, FILTERED, ONLY_HERE, IGNORED)
+_LIMITS = (NOT_RUN, DELETED, UNSEEN, FILTERED, ONLY_HERE, TAKEN_OUT, IGNORED)
 _MOST_LISTED = 5
 
 
@@ -89,7 +91,8 @@ def remarks(evidence: Evidence) -> list[str]:
         return []
     data = evidence.data
     tests = [*_not_run(data.get(NOT_RUN)), *_deleted(data.get(DELETED))]
-    files = [*_filtered(data.get(FILTERED)), *_only_here(data.get(ONLY_HERE)), *_ignored(data.get(IGNORED))]
+    here = [*_only_here(data.get(ONLY_HERE)), *_taken_out(data.get(TAKEN_OUT))]
+    files = [*_filtered(data.get(FILTERED)), *here, *_ignored(data.get(IGNORED))]
     return [*tests, *_unseen(data.get(UNSEEN)), *files]
 
 
@@ -127,6 +130,12 @@ def _ignored(found: Any) -> list[str]:
 def _only_here(found: Any) -> list[str]:
     count = _count(found)
     return [f"the tests may use {HIDDEN}{listed(found.get('names'), count)}"] if count else []
+
+
+def _taken_out(found: Any) -> list[str]:
+    count = _count(found)
+    said = "the tests may use files that were taken out of git and are still on disk, so that no other clone has them"
+    return [f"{said}{listed(found.get('names'), count)}"] if count else []
 
 
 def _filtered(found: Any) -> list[str]:

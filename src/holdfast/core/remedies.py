@@ -5,7 +5,7 @@ Nothing here gives a verdict: what a person decides is theirs to type, and a rep
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Iterable, Mapping
+from _collections_abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core.remedy import Blank, Line, Remedy, line, one_of, shell
 from holdfast.core.value import Any

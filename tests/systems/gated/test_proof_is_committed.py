@@ -213,3 +213,28 @@ def test_no_agent_ends_a_feature_on_tests_that_a_filter_of_git_changes(house):
     house.ok(*RUN)
     error = house.refused(*END)
     assert (error["code"], "git commits: t.sh" in error["message"]) == ("person_needed", True)
+
+
+def take_out(house: House) -> None:
+    """A file is taken out of git, ignored by a `.gitignore` that everybody has, and stays on disk."""
+    house.git("rm", "-q", "--cached", "t.sh")
+    commit(house, ".gitignore", "t.sh\n")
+
+
+def test_the_last_approval_shows_a_file_that_was_taken_out_of_git_and_is_still_there(house):
+    house.up_to(DOCS)
+    take_out(house)
+    house.ok(*RUN)
+    house.approve(TESTING)
+    text = " ".join(house.person("approve", DOCS, prompt="]", says="n").out.split())
+    assert f"{TESTING}: the tests may use files that were taken out of git and are still on disk" in text
+    assert "no other clone has them: t.sh" in text
+
+
+def test_no_agent_ends_a_feature_on_a_file_that_was_taken_out_of_git(house):
+    merged(house)
+    take_out(house)
+    house.git("push", "-q", "origin", "main")
+    house.ok(*RUN)
+    error = house.refused(*END)
+    assert (error["code"], "no other clone has them: t.sh" in error["message"]) == ("person_needed", True)

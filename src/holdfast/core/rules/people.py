@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
-from holdfast.core import events as ev
 from holdfast.core import ending, gates, lifecycle, policies, queries, refusals, remedies
+from holdfast.core import events as ev
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
 from holdfast.core.names import is_name, optional_text

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
-from holdfast.core import events as ev
 from holdfast.core import ending, gates, lifecycle, limits, moment, policies, queries, refusals, remedies
+from holdfast.core import events as ev
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text, optional_text
 from holdfast.core.plan import ancestors
