@@ -11,7 +11,7 @@ from holdfast.checks.observed import EndedError, Observed, observe, report_in
 from holdfast.checks.results import judge, model
 from holdfast.checks.task import Task
 from holdfast.core import commands as cmd
-from holdfast.core import gates, provenance, refusals, remedies
+from holdfast.core import gates, moment, provenance, refusals, remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
 from holdfast.core.remedy import quoted, shell
@@ -20,7 +20,7 @@ from holdfast.core.value import Any
 from holdfast.engine.engine import Engine
 from holdfast.engine.world import LocalWorld
 from holdfast.errors import HoldfastError, Refused, UsageError
-from holdfast.git import content, filters
+from holdfast.git import content, filters, own
 from holdfast.plain.digest import digest
 
 NAMES_KEPT = 50
@@ -71,6 +71,7 @@ def run(
     how: dict[str, Any] = {"watch": watch, "cancelled": cancelled, "secrets": engine.secrets, "timeout": check.timeout}
     folder = os.path.join(base, check.folder)
     begun = Task(world, folder, state) if _is_of_tests(check) else None
+    here = _only_here(world, state, begun)
     if begun and begun.repository:
         bytecode.forget(begun.repository.top, begun.changed)
     try:
@@ -124,6 +125,7 @@ def run(
             **told,
             **_uncommitted(world, base, state, tree.head),
             **_filtered(begun),
+            **(here if verdict.passed else {}),
             **_surroundings(check, base, beside, begun, state),
         },
     )
@@ -143,6 +145,17 @@ def _filtered(task: Task | None) -> dict[str, Any]:
     """The files that git commits with other content than was tested."""
     names = filters.differing(task.repository, task.changed) if task and task.repository else []
     return {provenance.FILTERED: {"count": len(names), "names": names[:NAMES_KEPT]}} if names else {}
+
+
+def _only_here(world: LocalWorld, state: State, task: Task | None) -> dict[str, Any]:
+    """The files that no other clone has although git sees no change here, where others are to have all of the work."""
+    if task is None or task.repository is None or not state.conduct.handed_whole:
+        return {}
+    aside = world.aside(state)
+    taken = own.taken_out(task.repository, state.head, aside)
+    hidden = [one for one in own.hidden(task.repository, aside, moment.to_epoch(state.created_at)) if one not in taken]
+    kinds = {provenance.ONLY_HERE: hidden, provenance.TAKEN_OUT: taken}
+    return {kind: {"count": len(names), "names": names[:NAMES_KEPT]} for kind, names in kinds.items() if names}
 
 
 def _surroundings(check: Check, base: str, beside: list[str], task: Task | None, state: State) -> dict[str, Any]:

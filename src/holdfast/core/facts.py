@@ -35,8 +35,6 @@ class HandIn(Value):
     """The commit that these changes are compared with."""
     loose: tuple[str, ...] = ()
     """The files of it that are in no commit yet."""
-    hidden: tuple[str, ...] = ()
-    """The files that came since the work began and are ignored in this clone alone: the tests may use them."""
     rules: tuple[str, ...] = ()
     """The files of the branch's changes that tell Holdfast itself what holds: who decides is shown them."""
     without_code: bool = False

@@ -345,8 +345,7 @@ def uncommitted(path: str, files: Sequence[str], *, finished: bool = False) -> U
     said = f"{_listed(files)}: in no commit yet"
     if not finished:
         return Unmet("commit", path, said, (remedies.named("commit", {"task": path, "message": remedies.TEXT}),))
-    ways = (shell("git", "add", "--", *files), shell("git", "commit", "-m", remedies.TEXT, "--", *files, text="then"))
-    return Unmet("commit", path, f"{said}, so the tests did not run on what others get", ways)
+    return Unmet("commit", path, f"{said}, so the tests did not run on what others get", remedies.committing(files))
 
 
 def blank(step: Step, progress: Progress, facts: Facts, then: tuple[Remedy, ...] = ()) -> list[Unmet]:

@@ -29,6 +29,10 @@ FILTERED = "filtered"
 """In the data of evidence: files that a filter of git commits with other content than was tested."""
 IGNORED = "ignored"
 """In the data of evidence: sources that git ignores, written since the task began, whose changes it does not notice."""
+ONLY_HERE = "only_here"
+"""In the data of evidence: files that came since the work began and that git ignores in this clone alone."""
+TAKEN_OUT = "taken_out"
+"""In the data of evidence: files that commits since the work began took out of git, and that are still there."""
 LOCKED = "locked_by_others"
 """In the data of evidence: changed files that agents of other steps had locked, and that it is not of."""
 DROPPED = "is not in the branch"
@@ -60,6 +64,7 @@ DELETED = "deleted_tests"
 INTERNAL = (PASSING, "test_contents", COMMAND, NOT_STARTED, UNREAD, NO_TEST)
 """What of the data of evidence only Holdfast itself compares: no answer has it."""
 HIDDEN = "files that git ignores in this clone alone, so that no other clone has them"
+_LIMITS = (NOT_RUN, DELETED, UNSEEN, FILTERED, ONLY_HERE, TAKEN_OUT, IGNORED)
 _MOST_LISTED = 5
 
 
@@ -86,7 +91,21 @@ def remarks(evidence: Evidence) -> list[str]:
         return []
     data = evidence.data
     tests = [*_not_run(data.get(NOT_RUN)), *_deleted(data.get(DELETED))]
-    return [*tests, *_unseen(data.get(UNSEEN)), *_filtered(data.get(FILTERED)), *_ignored(data.get(IGNORED))]
+    here = [*_only_here(data.get(ONLY_HERE)), *_taken_out(data.get(TAKEN_OUT))]
+    files = [*_filtered(data.get(FILTERED)), *here, *_ignored(data.get(IGNORED))]
+    return [*tests, *_unseen(data.get(UNSEEN)), *files]
+
+
+def limits(evidence: Evidence) -> list[str]:
+    """What limits the proof of a check that passed, one by one, to compare with what was shown of an earlier run."""
+    found: list[str] = []
+    for kind in _LIMITS if evidence.passed else ():
+        said: Any = evidence.data.get(kind)
+        names = said.get("names") or () if isinstance(said, Mapping) else said or ()
+        found += [f"{kind}: {name}" for name in names]
+        more = _count(said) - len(names)
+        found += [f"{kind}: {more} more"] if more > 0 else []
+    return found
 
 
 def not_of(evidence: Evidence) -> list[str]:
@@ -105,6 +124,17 @@ def _ignored(found: Any) -> list[str]:
     count = _count(found)
     files = "1 file" if count == 1 else f"{count} files"
     said = f"later changes of {files} that git ignores are not noticed"
+    return [f"{said}{listed(found.get('names'), count)}"] if count else []
+
+
+def _only_here(found: Any) -> list[str]:
+    count = _count(found)
+    return [f"the tests may use {HIDDEN}{listed(found.get('names'), count)}"] if count else []
+
+
+def _taken_out(found: Any) -> list[str]:
+    count = _count(found)
+    said = "the tests may use files that were taken out of git and are still on disk, so that no other clone has them"
     return [f"{said}{listed(found.get('names'), count)}"] if count else []
 
 

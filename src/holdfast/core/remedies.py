@@ -5,7 +5,7 @@ Nothing here gives a verdict: what a person decides is theirs to type, and a rep
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Iterable, Mapping
+from _collections_abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core.remedy import Blank, Line, Remedy, line, one_of, shell
 from holdfast.core.value import Any
@@ -174,6 +174,13 @@ def recover(slug: str = "", *, take: str | Blank = "", **more: Any) -> Remedy:
 def go_on(**more: Any) -> Remedy:
     """Of a feature: whatever can be done about it without a person."""
     return Remedy("feature continue", **more)
+
+
+def committing(files: Sequence[str]) -> tuple[Remedy, ...]:
+    """What brings files to others, or out of the way of the tests."""
+    commit = shell("git", "commit", "-m", TEXT, "--", *files, text="then")
+    aside = shell("git", "stash", "push", "-u", "--", *files, text="to put it aside instead")
+    return shell("git", "add", "--", *files), commit, aside
 
 
 def finalize(merged: tuple[str, ...] = (), **more: Any) -> Remedy:

@@ -12,11 +12,9 @@ from holdfast.core.facts import Facts
 from holdfast.core.provenance import (
     BY,
     DROPPED,
-    HIDDEN,
     UNCOMMITTED,
     around,
     how,
-    listed,
     of_commit,
     other_packages,
     remarks,
@@ -259,8 +257,6 @@ class Standing:
             whole = self.facts.hand_ins.get(path)
             if whole and whole.without_code and progress.status not in (lifecycle.PENDING, lifecycle.ACTIVE):
                 found.append(f"{path}: the branch changes no code")
-            if whole and whole.hidden:
-                found.append(f"{path}: the tests may use {HIDDEN}{listed(whole.hidden, len(whole.hidden))}")
             sha = str(progress.data.get(COMMIT) or "")
             found += [f"{path}: {said}" for said in of_commit(progress.data)]
             is_lost = sha in self.facts.unknown_commits and not self.state.bound(path)  # there it is still to come

@@ -159,6 +159,8 @@ class Grant(Value):
     proof: Proof | None = None
     mac: str = ""
     """The code by which the clone where it was given recognises it."""
+    limits: tuple[str, ...] = ()
+    """What limited the proof of the tests that the person was shown."""
 
     @property
     def claimed(self) -> bool:

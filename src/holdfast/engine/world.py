@@ -170,8 +170,10 @@ class LocalWorld:
             return Tree(head=None, id=None, dirty=False)
 
     def _ended_tree(self, state: State, tree: Tree) -> str | None:
-        """Of work that is all done, what others see is what counts, where its checks ran on that."""
-        checks = (step.evidence.values() for step in state.progress.values()) if state.finished_at else ()
+        """Of work whose code is all done, what others see is what counts, where its checks ran on that."""
+        from holdfast.core.ending import is_code_done
+
+        checks = (step.evidence.values() for step in state.progress.values()) if is_code_done(state) else ()
         known = {one.tree for some in checks for one in some if one.tree and not one.scope}
         base = self._place.base(state.worktree)
         repository = self._repository(base)

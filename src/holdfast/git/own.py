@@ -9,6 +9,7 @@ from holdfast import git
 from holdfast.git.changes import default_branch, resolve, tip, tree_of
 from holdfast.git.command import git as run
 from holdfast.git.content import Changed, between
+from holdfast.git.leftover import is_leftover
 from holdfast.git.private import CACHES, GITLINK
 
 LARGEST = 1 << 20
@@ -89,7 +90,23 @@ def hidden(repo: git.Repository, aside: Sequence[str], since: float) -> list[str
     where = ("--", ".", *(f":(exclude,literal){path}" for path in aside))
     every = run(repo.top, *asked, "--exclude-per-directory=.gitignore", *where)[1].split(b"\0")[:-1]
     seen = {*run(repo.top, *asked, "--exclude-standard", *where)[1].split(b"\0")}
-    return [os.fsdecode(name) for name in every if name not in seen and _is_since(repo, name, since)]
+    found = [os.fsdecode(name) for name in every if name not in seen and _is_since(repo, name, since)]
+    return [name for name in found if not is_leftover(os.path.basename(name))]
+
+
+def taken_out(repo: git.Repository, begun: str | None, aside: Sequence[str]) -> list[str]:
+    """The files that commits since one took out of git and that are still there, ignored: no other clone has them."""
+    start = resolve(repo, begun) if begun else None
+    if start is None or git.head(repo) is None:
+        return []
+    where = ("--", ".", *(f":(exclude,literal){path}" for path in aside))
+    form = ("log", "-z", "-m", "--diff-filter=D", "--no-renames", "--no-relative", "--name-only", "--format=")
+    told = run(repo.top, *form, "--no-show-signature", "--end-of-options", f"{start}..HEAD", *where)[1].split(b"\0")
+    gone = sorted({name.lstrip(b"\n") for name in told} - {b""})
+    there = [name for name in gone if os.path.lexists(os.path.join(os.fsencode(repo.top), name))]
+    asked = b"".join(b"%s\0" % name for name in there)
+    known = run(repo.top, "check-ignore", "-z", "--stdin", stdin=asked, ok=(0, 1))[1] if there else b""
+    return [os.fsdecode(name) for name in known.split(b"\0")[:-1]]
 
 
 def _is_since(repo: git.Repository, name: bytes, since: float) -> bool:

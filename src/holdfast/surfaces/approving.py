@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Iterator, Mapping, Sequence
 
 from holdfast.core import commands as cmd
-from holdfast.core import gates, lifecycle, provenance, queries, remedies
+from holdfast.core import ending, gates, lifecycle, provenance, queries, remedies
 from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError
 from holdfast.machine.place import Place
@@ -142,7 +142,8 @@ def about(workflow: Workflow, path: str) -> list[str]:
 def checks(workflow: Workflow, path: str) -> tuple[list[Check], list[str]]:
     """How the checks of the step went, and what else is to be known of how the work was proved.
 
-    Where a step hands in nothing of its own, those of the steps that it builds on too.
+    Where a step hands in nothing of its own, those of the steps that it builds on too. The last approval is shown what
+    limits the proof of the tests that the end rests on.
     """
     told = [*([] if hashes(workflow, path) else workflow.briefing().before(path)), path]
     found = [one for step in told for one in _checks_of(workflow, step, "" if step == path else f" of {step}")]
@@ -151,6 +152,7 @@ def checks(workflow: Workflow, path: str) -> tuple[list[Check], list[str]]:
     more = [f"and {len(found) - len(shown)} more checks"] if len(found) > len(shown) else []
     others = tuple(f"{one}: " for one in workflow.state.plan.paths if one not in told)
     proof = [said for said in workflow.briefing().proof if not said.startswith(others)]
+    proof += [said for said in ending.remarks(workflow.state, path) if said not in proof]
     return shown, [*more, *(f"proof: {said}" for said in proof)]
 
 

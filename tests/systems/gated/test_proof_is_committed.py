@@ -42,7 +42,7 @@ def commit(house: House, path: str, text: str) -> None:
 
 
 def follow(house: House, error: dict[str, Any]) -> None:
-    for one in error["remedies"]:
+    for one in error["remedies"][:2]:
         words = shlex.split(one["command"].replace("TEXT", "'The tests'"))
         house.git(*words[1:]) if words[0] == "git" else house.ok(*words[1:])
 
@@ -128,3 +128,113 @@ def test_files_that_only_this_clone_ignores_are_named_to_the_person(house):
         text = " ".join(answer.out.split())
         assert f"{said} helper.sh " in text, answer
         assert "out.txt" not in text
+
+
+def hide(house: House, name: str) -> None:
+    """A file that git ignores in this clone alone."""
+    with (house.root / ".git/info/exclude").open("a") as file:
+        file.write(f"{name}\n")
+    house.write(name, "exit 0\n")
+
+
+def test_no_agent_ends_a_feature_on_a_file_that_only_this_clone_has(house):
+    merged(house)
+    commit(house, "t.sh", ". ./helper.sh\n")
+    house.git("push", "-q", "origin", "main")
+    hide(house, "helper.sh")
+    house.ok(*RUN)
+    (house.root / "helper.sh").unlink()  # it was there when the tests ran
+    error = house.refused(*END)
+    assert error["code"] == "person_needed"
+    assert "helper.sh" in error["message"]
+    assert (house.root / HOME).exists()
+    answer = house.person(*END, prompt="]", says="n")
+    assert "helper.sh" in answer.out
+    assert (house.root / HOME).exists()
+    assert "is finalized" in house.person(*END, "--yes").out
+
+
+def test_a_file_that_only_this_clone_has_and_that_a_person_was_shown_stops_no_end(house):
+    house.up_to(CODE, "in_progress")
+    hide(house, "helper.sh")
+    house.make(CODE)
+    house.reviewed(CODE, 1)
+    house.approve(CODE)
+    for phase in (TESTING, DOCS):
+        house.ok("begin", phase)
+        house.make(phase)
+        house.reviewed(phase, 1)
+        house.approve(phase)
+    house.on_main("other.txt", "Else\n")
+    house.ok(*RUN)
+    house.ok(*END)
+
+
+def test_a_file_that_appears_after_the_tests_ran_stops_no_last_approval(house):
+    house.up_to(DOCS)
+    house.write("notes.txt", "Mine\n")
+    house.approve(DOCS)
+    house.ok(*END)
+    assert house.read("notes.txt") == "Mine\n"
+
+
+def test_who_is_refused_for_an_uncommitted_file_can_put_it_aside(house):
+    house.up_to(DOCS)
+    house.write("notes.txt", "Mine\n")
+    house.ok(*RUN)
+    answer = house.person("approve", DOCS, "--yes", "--json")
+    way = next(one["command"] for one in answer.error["remedies"] if "stash" in one["command"])
+    house.git(*shlex.split(way)[1:])
+    house.ok(*RUN)
+    house.approve(DOCS)
+
+
+def filtered(house: House) -> None:
+    """The tests as they are on disk pass, and as git commits them they do not."""
+    house.git("config", "filter.swap.clean", "sed s/0/1/")
+    house.git("config", "filter.swap.smudge", "sed s/1/0/")
+    (house.root / ".git/info/attributes").write_text("t.sh filter=swap\n")
+    commit(house, "t.sh", "exit 0 # other\n")
+
+
+def test_the_last_approval_shows_what_a_filter_of_git_commits_otherwise(house):
+    house.up_to(DOCS)
+    filtered(house)
+    house.ok(*RUN)
+    house.approve(TESTING)
+    said = f"{TESTING}: 1 file has other content on disk than git commits: t.sh"
+    assert said in " ".join(house.person("approve", DOCS, prompt="]", says="n").out.split())
+
+
+def test_no_agent_ends_a_feature_on_tests_that_a_filter_of_git_changes(house):
+    merged(house)
+    filtered(house)
+    house.git("push", "-q", "origin", "main")
+    house.ok(*RUN)
+    error = house.refused(*END)
+    assert (error["code"], "git commits: t.sh" in error["message"]) == ("person_needed", True)
+
+
+def take_out(house: House) -> None:
+    """A file is taken out of git, ignored by a `.gitignore` that everybody has, and stays on disk."""
+    house.git("rm", "-q", "--cached", "t.sh")
+    commit(house, ".gitignore", "t.sh\n")
+
+
+def test_the_last_approval_shows_a_file_that_was_taken_out_of_git_and_is_still_there(house):
+    house.up_to(DOCS)
+    take_out(house)
+    house.ok(*RUN)
+    house.approve(TESTING)
+    text = " ".join(house.person("approve", DOCS, prompt="]", says="n").out.split())
+    assert f"{TESTING}: the tests may use files that were taken out of git and are still on disk" in text
+    assert "no other clone has them: t.sh" in text
+
+
+def test_no_agent_ends_a_feature_on_a_file_that_was_taken_out_of_git(house):
+    merged(house)
+    take_out(house)
+    house.git("push", "-q", "origin", "main")
+    house.ok(*RUN)
+    error = house.refused(*END)
+    assert (error["code"], "no other clone has them: t.sh" in error["message"]) == ("person_needed", True)

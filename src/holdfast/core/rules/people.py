@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
+from holdfast.core import ending, gates, lifecycle, policies, queries, refusals, remedies
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, policies, queries, refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
 from holdfast.core.names import is_name, optional_text
-from holdfast.core.recognition import PASSKEY, own
+from holdfast.core.recognition import FORGE, PASSKEY, own
 from holdfast.core.rules import steps
 from holdfast.core.state import RELAYED, Grant, Proof, State, Verdict
 from holdfast.errors import UsageError
@@ -198,9 +198,18 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
         variant=command.variant,
         modifications=command.modifications,
         proof=command.proof if facts.signer else None,
+        limits=() if recognised == RELAYED else _shown_limits(draft, command.step, recognised),
     )
     given = grant if grant.how == RELAYED else own(grant, draft.state.ulid, command.step, facts)
     draft.emit(ev.Granted(command.step, given))
+
+
+def _shown_limits(draft: Draft, path: str, how: str) -> tuple[str, ...]:
+    """What limits the proof that this approval rests on. A pull request only shows runs from before the step began."""
+    begun = draft.state.step(path).started_at
+    runs = (one for step in ending.proving(draft.state, path) for one in draft.state.step(step).evidence.values())
+    is_unseen = how == FORGE and any(one.at > begun for one in runs)
+    return () if is_unseen else tuple(ending.limits(draft.state, path))
 
 
 def reject(draft: Draft, command: cmd.Reject) -> None:

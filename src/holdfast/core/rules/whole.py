@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
+from holdfast.core import ending, gates, lifecycle, limits, moment, policies, queries, refusals, remedies
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, limits, moment, policies, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text, optional_text
 from holdfast.core.plan import ancestors
@@ -107,6 +107,8 @@ def finalize(draft: Draft, command: cmd.Finalize) -> None:
         untested = queries.untested(state, draft.facts) if queries.is_half_finalized(state) else []
         if untested and not command.elsewhere:
             raise refusals.gate_unmet(untested[0].remedies[0].arguments["step"], untested)
+        if queries.is_half_finalized(state):
+            _require_shown(draft, command)
         if command.branch and command.branch != state.branch:  # it was handed over where nobody sees it
             draft.emit(ev.Branched(command.branch))
         return
@@ -118,9 +120,17 @@ def finalize(draft: Draft, command: cmd.Finalize) -> None:
     if lapsed and not command.elsewhere:
         step = lapsed[0].remedies[0].arguments["step"] if lapsed[0].kind == "check" else lapsed[0].name
         raise refusals.gate_unmet(step, lapsed)
+    _require_shown(draft, command)
     if command.branch and command.branch != state.branch:
         draft.emit(ev.Branched(command.branch))
     draft.emit(ev.Marked("finalized"))
+
+
+def _require_shown(draft: Draft, command: cmd.Finalize) -> None:
+    """Refuses an agent where the proof has limits that no person was shown when they approved."""
+    new = ending.unapproved(draft.state) if not command.elsewhere else []
+    if new:
+        draft.require_person(f"end on tests with limits that no person approved: {'; '.join(new)}", remedies.finalize())
 
 
 def pause(draft: Draft, command: cmd.Pause) -> None:

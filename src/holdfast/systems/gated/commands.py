@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import queries, refusals, remedies
+from holdfast.core import ending, queries, refusals, remedies
 from holdfast.core.remedy import Remedy
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
@@ -39,9 +39,19 @@ def finalize(call: Call) -> None:
     workflow.expect(how.pop("revision", 0))
     if call.is_person:
         call.confirm([workflow])
+        _confirm_limits(call, workflow)
     said = finalize(call.project.wired, workflow, tuple(call.args.merged), **how)
     data = {**workflow.summary(), "ulid": workflow.ulid, "said": list(said)}
     call.answer(data, "\n".join(map(call.said, said)))
+
+
+def _confirm_limits(call: Call, workflow: Workflow) -> None:
+    """Asks a person where the tests that the end rests on have limits that nobody was shown before."""
+    state = workflow.refresh().state
+    new = ending.unapproved(state) if not words.is_deleted(state) else []
+    shown = "".join(f"  {escape(one)}\n" for one in new)
+    if new and not call.ask(shown, f"End {workflow.id} on these tests?", default=call.args.yes):
+        raise HoldfastError("declined", "nothing was changed", remedy=remedies.finalize(workflow=state.ulid))
 
 
 def reset(call: Call) -> None:

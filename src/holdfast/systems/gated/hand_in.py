@@ -9,14 +9,14 @@ import os
 from _collections_abc import Container, Iterator, Mapping, Sequence
 
 from holdfast import git
-from holdfast.core import gates, lifecycle, moment
+from holdfast.core import ending, gates, lifecycle
 from holdfast.core.facts import HandIn
 from holdfast.core.state import Artifact, State
 from holdfast.documents.lens.fields import object_in
 from holdfast.engine.world import said
 from holdfast.errors import HoldfastError
 from holdfast.git import changes as git_changes
-from holdfast.git import history, own
+from holdfast.git import history, leftover, own
 from holdfast.git.command import git as run
 from holdfast.git.content import Changed
 from holdfast.machine.place import HOME, SHARED, read_regular
@@ -31,7 +31,6 @@ LARGEST = 4 << 20
 _BLANK = "write what readers need, or why there is nothing to say"
 _SINCE = "changes since "
 _REVIEWS = "reviews"
-_LEFTOVERS = (".DS_Store", "Thumbs.db")
 
 
 def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
@@ -46,7 +45,7 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
     found |= {_name(path): path for path in _files(base, f"{words.home(state)}/{phase}") if path not in named.values()}
     parts = {name: (path, *_hashed(wired, os.path.join(base, path))) for name, path in found.items()}
     told, since, has_code = b"", "", True
-    loose, hidden, files = tuple[str, ...](), tuple[str, ...](), tuple[str, ...]()
+    loose, files = tuple[str, ...](), tuple[str, ...]()
     if state.plan.step(phase).code:
         rows = changes(wired, state, phase)
         has_code = bool(rows and (isinstance(rows, Artifact) or any(not _is_rule(wired, state, p) for p in rows[1])))
@@ -60,7 +59,6 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
                 told, files = content if len(content) <= LARGEST else b"", tuple(sorted(sections))
         is_done = state.step(phase).status == lifecycle.DONE
         loose = unproven(wired, state, phase) if is_done else tuple(workspace.loose(wired, state, phase))
-        hidden = () if _is_succeeded(state, phase) else _hidden(wired, state)
     lacking, copied = [], []
     for name, path in required.items():
         wrong, content = _wrong(wired, base, path)
@@ -82,7 +80,6 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
         files,
         since,
         loose=loose,
-        hidden=hidden,
         rules=own_rules,
         without_code=not has_code,
     )
@@ -170,7 +167,7 @@ def unproven(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
     targets = wired.world.published(state)
     loose = [path for path in workspace.loose(wired, state, phase, aside) if not _is_half_written(path, targets)]
     trees = {one.tree for one in state.step(phase).evidence.values()}
-    if not loose or (state.finished_at and trees == {content.committed_tree(repository, aside)}):
+    if not loose or (ending.is_code_done(state) and trees == {content.committed_tree(repository, aside)}):
         return ()
     return tuple(loose)
 
@@ -180,15 +177,6 @@ def _is_half_written(path: str, targets: Sequence[str]) -> bool:
     folder, name = os.path.split(path)
     beside = any(folder in (target, os.path.dirname(target)) for target in targets)
     return beside and name.startswith(".") and name.endswith(".tmp")
-
-
-def _hidden(wired: Wired, state: State) -> tuple[str, ...]:
-    """What the tests may use and no other clone has: it is no change, as git is told here not to look at it."""
-    repository = git.find(wired.place.base(state.worktree))
-    if repository is None:
-        return ()
-    found = own.hidden(repository, wired.world.aside(state), moment.to_epoch(state.created_at))
-    return tuple(path for path in found if not _is_leftover(os.path.basename(path)))
 
 
 def rules(wired: Wired, state: State) -> list[str]:
@@ -263,7 +251,7 @@ def _files(base: str, folder: str) -> Iterator[str]:
     repository = git.find(base)
     own = (f"{folder}/{_REVIEWS}/", f"{folder}/{words.STATUS_FILE}")
     for path in sorted(_walked(base, folder) if repository is None else _listed(base, folder)):
-        if not path.startswith(own) and not _is_leftover(os.path.basename(path)):
+        if not path.startswith(own) and not leftover.is_leftover(os.path.basename(path)):
             yield path
 
 
@@ -278,12 +266,6 @@ def _listed(base: str, folder: str) -> Iterator[str]:
 def _walked(base: str, folder: str) -> Iterator[str]:
     for at, _, files in os.walk(os.path.join(base, folder)):
         yield from (os.path.relpath(os.path.join(at, name), base) for name in files)
-
-
-def _is_leftover(name: str) -> bool:
-    """Whether an editor or the system put it there, while somebody looks at a file."""
-    swap = name.startswith(".") and name[-4:-1] == ".sw"
-    return swap or name.endswith("~") or name.startswith((".#", "#")) or name in _LEFTOVERS
 
 
 def _hashed(wired: Wired, full: str) -> tuple[str, int]:
