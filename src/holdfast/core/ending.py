@@ -38,9 +38,3 @@ def unapproved(state: State) -> list[str]:
     seen = ((path, one) for path in proving(state) for one in state.step(path).evidence.values() if one.at > begun)
     new = ((path, one) for path, one in seen if one.run_by == "engine" and not {*provenance.limits(one)} <= shown)
     return [f"{path}: {said}" for path, one in new for said in provenance.remarks(one)]
-
-
-def is_code_done(state: State) -> bool:
-    """Whether all code is done, so that what others get of it counts, and not what is only in this working tree."""
-    code = [one for one in state.plan.children("") if state.plan.step(one).code]
-    return bool(state.finished_at) or (bool(code) and all(state.step(one).status == lifecycle.DONE for one in code))

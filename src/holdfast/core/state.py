@@ -401,6 +401,12 @@ class State(Carried, kw_only=True):
         bound = (lease for lease in self.leases.values() if lease.worktree)
         return next((one for one in bound if path == one.step or path.startswith(f"{one.step}/")), None)
 
+    @property
+    def is_code_done(self) -> bool:
+        """Whether all code is done, so that what others get of it counts, and not what is only in this working tree."""
+        code = [one for one in self.plan.children("") if self.plan.step(one).code]
+        return bool(self.finished_at) or (bool(code) and all(self.step(one).status == lifecycle.DONE for one in code))
+
     def most_tries(self, path: str) -> int:
         """How many tries the bound allows a step, with those that do not count; 0 is no bound."""
         limit = self.bounds.max_iterations

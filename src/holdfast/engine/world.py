@@ -171,9 +171,7 @@ class LocalWorld:
 
     def _ended_tree(self, state: State, tree: Tree) -> str | None:
         """Of work whose code is all done, what others see is what counts, where its checks ran on that."""
-        from holdfast.core.ending import is_code_done
-
-        checks = (step.evidence.values() for step in state.progress.values()) if is_code_done(state) else ()
+        checks = (step.evidence.values() for step in state.progress.values()) if state.is_code_done else ()
         known = {one.tree for some in checks for one in some if one.tree and not one.scope}
         base = self._place.base(state.worktree)
         repository = self._repository(base)

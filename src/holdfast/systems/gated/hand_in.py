@@ -9,7 +9,7 @@ import os
 from _collections_abc import Container, Iterator, Mapping, Sequence
 
 from holdfast import git
-from holdfast.core import ending, gates, lifecycle
+from holdfast.core import gates, lifecycle
 from holdfast.core.facts import HandIn
 from holdfast.core.state import Artifact, State
 from holdfast.documents.lens.fields import object_in
@@ -167,7 +167,7 @@ def unproven(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
     targets = wired.world.published(state)
     loose = [path for path in workspace.loose(wired, state, phase, aside) if not _is_half_written(path, targets)]
     trees = {one.tree for one in state.step(phase).evidence.values()}
-    if not loose or (ending.is_code_done(state) and trees == {content.committed_tree(repository, aside)}):
+    if not loose or (state.is_code_done and trees == {content.committed_tree(repository, aside)}):
         return ()
     return tuple(loose)
 
