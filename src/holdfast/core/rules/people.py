@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
-from holdfast.core import ending, gates, lifecycle, policies, queries, refusals, remedies
 from holdfast.core import events as ev
+from holdfast.core import gates, lifecycle, policies, queries, refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
 from holdfast.core.names import is_name, optional_text
@@ -207,6 +207,8 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
 def _shown_limits(draft: Draft, path: str, how: str) -> tuple[str, ...]:
     """What limits the proof that this approval rests on. A pull request only shows runs from before the step began."""
     begun = draft.state.step(path).started_at
+    from holdfast.core import ending
+
     runs = (one for step in ending.proving(draft.state, path) for one in draft.state.step(step).evidence.values())
     is_unseen = how == FORGE and any(one.at > begun for one in runs)
     return () if is_unseen else tuple(ending.limits(draft.state, path))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
-from holdfast.core import ending, gates, lifecycle, limits, moment, policies, queries, refusals, remedies
 from holdfast.core import events as ev
+from holdfast.core import gates, lifecycle, limits, moment, policies, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text, optional_text
 from holdfast.core.plan import ancestors
@@ -128,6 +128,8 @@ def finalize(draft: Draft, command: cmd.Finalize) -> None:
 
 def _require_shown(draft: Draft, command: cmd.Finalize) -> None:
     """Refuses an agent where the proof has limits that no person was shown when they approved."""
+    from holdfast.core import ending
+
     new = ending.unapproved(draft.state) if not command.elsewhere else []
     if new:
         draft.require_person(f"end on tests with limits that no person approved: {'; '.join(new)}", remedies.finalize())
