@@ -210,7 +210,7 @@ def test_nothing_is_written_before_the_plan_is_approved(novel):
     for number in (4, 5, 6, 7):
         assert novel.refusal("begin", str(number))["code"] == "step_blocked"
     assert novel.refusal("done", "3")["code"] == "gate_unmet"
-    assert novel.refusal("skip", "3")["code"] == "not_skippable"
+    assert novel.refusal("skip", "3")["code"] == "wrong_status"
     assert novel.statuses() == ["completed", "completed", "waiting_approval", *["pending"] * 4]
 
 

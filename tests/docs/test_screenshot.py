@@ -1,4 +1,4 @@
-"""The pictures in the README: one is what the command prints now, and both are whole in themselves."""
+"""The drawings in the docs: one is what the command prints now, and both are whole in themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.docs.blocks import ROOT
 
 PICTURE = ROOT / "docs" / "images" / "status.svg"
-PICTURES = sorted(PICTURE.parent.iterdir())
+PICTURES = sorted(PICTURE.parent.glob("*.svg"))
 
 
 def test_the_picture_is_drawn_from_what_the_command_prints():

@@ -222,13 +222,18 @@ class Looked:
 
     def require_as_read(self) -> None:
         """Refuses an approval of what was changed since it was read."""
-        wrong = work(self.state.dialect).unapprovable(self._wired, self.state, False)
+        wrong = self._unapprovable(only_newer=False)
         if wrong is not None:
             raise wrong
 
     def _to_know(self) -> HoldfastError | None:
         """Why no work on it counts, or why what waits for a person cannot be approved as it is."""
-        return self.unsuitable() or work(self.state.dialect).unapprovable(self._wired, self.state, True)
+        return self.unsuitable() or self._unapprovable(only_newer=True)
+
+    def _unapprovable(self, *, only_newer: bool) -> HoldfastError | None:
+        """Where all that is handed in counts as a whole, reviews are files, which somebody may have changed."""
+        whole = self.state.conduct.handed_whole
+        return work(self.state.dialect).unapprovable(self._wired, self.state, only_newer) if whole else None
 
     def require_decidable(self) -> None:
         """The same for an approval, which is refused where others continued: before a person is asked for it."""
