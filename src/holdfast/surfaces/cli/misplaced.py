@@ -7,6 +7,7 @@ from _collections_abc import Sequence
 from holdfast.core import naming
 from holdfast.core.remedy import Remedy, shell
 from holdfast.errors import HoldfastError
+from holdfast.surfaces.cli.table import COMMANDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,9 +52,10 @@ def no_step(call: Call, error: HoldfastError) -> None:
 
 
 def _about(name: str, entry: Entry, rest: Sequence[str]) -> Remedy:
-    """The command about a workflow: by its first word, where it has a form for features."""
+    """The command about a workflow: by its first word, where its system has a form of the command for that."""
     beside = f"feature {name}"
-    if entry.dialect == "gated" and naming.has_slug(beside):
+    own = COMMANDS[beside].handler.partition(":")[0] if naming.has_slug(beside) else ""
+    if own == entry.dialect:
         return shell("holdfast", *beside.split(), entry.id, *rest)
     return shell("holdfast", *name.split(), *rest, "-w", entry.id)
 
