@@ -82,7 +82,8 @@ ARTIFACT = Artifact("CHANGELOG.md", "ab12", AT, 7)
 EVIDENCE = Evidence(True, AT, 2, "engine", "agent coder", 0, 1200, "abc", "def", True, "ok\n", "d1", "timed out", True,
                     {"count": 3, "failing": ["test_a"]}, {"JWT": 1}, "build")  # fmt: skip
 PROOF = Proof("holdfast approval 2\n", "MEUC", "a2V5", "eyJ0", "SZYN")
-GRANT = Grant(AT, "ada", "passkey", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, "laptop", PROOF, "ab")
+GRANT = Grant(AT, "ada", "passkey", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, "laptop", PROOF, "ab",
+              limits=("only_here: helper.sh",))  # fmt: skip
 VERDICT = Verdict("needs_revision", AT, "agent reviewer", 2, "more 🧪")
 LEASE = Lease(3, AT, "boot", 99.5, 600, "session", role="coder", step="verify", agent="agent-7", key="ab",
               worktree=".worktrees/a/verify", branch="hf/a/verify", into="main")  # fmt: skip
