@@ -36,6 +36,15 @@ approval = { by = "signed" }
 id = "look"
 approval = { by = "human" }
 """
+AFTER = """
+name = "after"
+[[step]]
+id = "write"
+outputs = ["text"]
+[[step]]
+id = "notes"
+approval = { by = "passkey" }
+"""
 ASKED = """
 name = "asked"
 [[step]]
@@ -294,6 +303,20 @@ def test_a_receipt_holds_for_the_files_it_names_and_for_no_others(whole, step):
     clone.write("NOTES.md" if step == "notes" else "final.md", "Something else.\n")
     found = clone.agent("verify", *given)
     assert (found.code, "is not as it was approved" in found.out) == (6, True)
+
+
+def test_a_receipt_of_a_step_without_files_names_the_files_before_it(bench):
+    bench.write(".holdfast/workflows/after.toml", AFTER)
+    bench.open().workflow().cancel("another one")
+    bench.open().start("after", "1.4.0").begin("write").done("write", {"text": "NOTES.md"}).begin("notes").done("notes")
+    ceremony = Ceremony()
+    touched(bench, enrol(bench, ceremony), ceremony)
+    bench.ok("receipt", "notes", "--out", "receipt.json")
+    shutil.copy(own(), bench.root / "keys")
+    given = ("verify", "--receipt", "receipt.json", "--approvers", "keys")
+    assert bench.agent(*given).out.endswith(", for 1 file\n")
+    bench.write("NOTES.md", "Something else.\n")
+    assert bench.agent(*given).code == 6
 
 
 def test_a_receipt_that_was_changed_does_not_hold(whole):
