@@ -299,6 +299,41 @@ def test_an_approval_is_bound_to_the_attempt_and_to_the_hashes():
     assert (grant_of(play).attempt, grant_of(play).hashes) == (1, {"log": "hash of news"})
 
 
+def two_files_and_a_decision(**gate: object) -> Play:
+    """Two steps hand in files, one of which is the same; the third is a decision of a person, and a fourth follows."""
+    first, second = step("a", outputs=["draft"]), step("b", outputs=["text", "list"])
+    play = given(first, second, step("c", **(gate or {"approval": True})), step("d")).write("f", "old").write("g", "x")
+    play.do(Begin("a"), Done("a", {"draft": "f"}))
+    play.write("f", "new").do(Begin("b"), Done("b", {"text": "f", "list": "g"}))
+    return play
+
+
+@pytest.mark.parametrize("gate", [{"approval": True}, {"choice": {"options": ["A", "B"]}}], ids=["approval", "choice"])
+def test_an_approval_of_a_step_without_files_is_for_the_files_of_the_steps_before(gate):
+    play = two_files_and_a_decision(**gate)
+    play.do(Approve("c", "A" if "choice" in gate else ""), by=PERSON)
+    assert grant_of(play, "c").hashes == {"f": "hash of new", "g": "hash of x"}
+    play.do(Begin("d"))
+    play.write("g", "evil").refuses(Done("d"), "gate_unmet")
+    play.remove("g").refuses(Done("d"), "gate_unmet")
+    play.do(Approve("c"), by=PERSON)
+    assert grant_of(play, "c").hashes == {"f": "hash of new", "g": ""}
+    play.do(Done("d"))
+
+
+def test_an_approval_of_a_branch_without_files_is_for_the_files_of_its_steps():
+    play = given(step("p", step("x", outputs=["log"]), approval=True), step("z")).write("f", "news")
+    play.do(Begin("p/x"), Done("p/x", {"log": "f"}), Approve("p"), by=PERSON)
+    assert grant_of(play, "p").hashes == {"f": "hash of news"}
+    play.write("f", "evil").refuses(Begin("z"), "step_blocked")
+
+
+def test_an_answer_to_another_picture_of_the_files_before_is_refused():
+    play = two_files_and_a_decision()
+    play.refuses(Approve("c", shown={"f": "hash of old", "g": "hash of x"}), "changed_meanwhile", by=PERSON)
+    play.do(Approve("c", shown={"f": "hash of new", "g": "hash of x"}), by=PERSON)
+
+
 def test_what_an_approval_modified_is_kept():
     play = waiting("relayed")
     play.do(Approve("a", modifications={"words": 900}))

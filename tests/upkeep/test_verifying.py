@@ -36,6 +36,15 @@ approval = { by = "signed" }
 id = "look"
 approval = { by = "human" }
 """
+AFTER = """
+name = "after"
+[[step]]
+id = "write"
+outputs = ["text"]
+[[step]]
+id = "notes"
+approval = { by = "passkey" }
+"""
 ASKED = """
 name = "asked"
 [[step]]
@@ -296,6 +305,21 @@ def test_a_receipt_holds_for_the_files_it_names_and_for_no_others(whole, step):
     assert (found.code, "is not as it was approved" in found.out) == (6, True)
 
 
+def test_a_receipt_of_a_step_without_files_names_the_files_before_it(bench):
+    bench.write(".holdfast/workflows/after.toml", AFTER)
+    bench.open().workflow().cancel("another one")
+    after = bench.open().start("after", "1.4.0")
+    after.begin("write").done("write", {"text": "NOTES.md"}).begin("notes").done("notes")
+    ceremony = Ceremony()
+    touched(bench, enrol(bench, ceremony), ceremony)
+    bench.ok("receipt", "notes", "--out", "receipt.json", "-w", after.id)
+    shutil.copy(own(), bench.root / "keys")
+    given = ("verify", "--receipt", "receipt.json", "--approvers", "keys")
+    assert bench.agent(*given).out.endswith(", for 1 file\n")
+    bench.write("NOTES.md", "Something else.\n")
+    assert bench.agent(*given).code == 6
+
+
 def test_a_receipt_that_was_changed_does_not_hold(whole):
     whole.ok("receipt", "notes", "--out", "receipt.json", "-w", journal_of(whole).stem)
     whole.write("NOTES.md", "Something else.\n")
@@ -342,7 +366,7 @@ def approved_with(bench):
         ceremony = Ceremony()
         key = enrol(bench, ceremony, kind)
         touched(bench, key, ceremony)
-        bench.ok("receipt", "notes", "--out", "receipt.json")
+        bench.ok("receipt", "notes", "--out", "receipt.json", "-w", after.id)
         shutil.copy(own(), bench.root / "approvers")
         return key, json.loads(bench.read("receipt.json"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Container, Sequence
 
-from holdfast.core import cycle, lifecycle, policies, remedies
+from holdfast.core import covered, cycle, lifecycle, policies, remedies
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.facts import Facts, HandIn
 from holdfast.core.provenance import LOST, NO_TEST, NOT_STARTED, UNREAD
@@ -149,7 +149,8 @@ def grant_verdict(state: State, path: str, facts: Facts) -> str:
         return "stale"
     if not recognised and not grant.hashes:
         return "claimed"  # a document does not say what exactly was approved
-    if dict(grant.hashes) != artifact_hashes(progress) or (path in facts.hand_ins and changed(state, path, facts)):
+    now = covered.hashes(state, path, facts)
+    if dict(grant.hashes) != now or (path in facts.hand_ins and changed(state, path, facts)):
         return "stale"
     for artifact in progress.artifacts.values() if path not in facts.hand_ins else ():
         if artifact.path in facts.hashes:
@@ -253,10 +254,6 @@ def reviewing(step: Step, path: str) -> Remedy:
     by = step.review.by if step.review else ()
     role = one_of(*by) if len(by) > 1 else "".join(by)
     return remedies.review(path, by=role, from_file=bool(step.review and step.review.files))
-
-
-def artifact_hashes(progress: Progress) -> dict[str, str]:
-    return {name: artifact.hash for name, artifact in progress.artifacts.items()}
 
 
 def changed(state: State, path: str, facts: Facts) -> list[str]:
@@ -452,7 +449,7 @@ def sealed(state: State, facts: Facts) -> str:
     if policy(step) and grant_verdict(state, last, facts) != "valid":
         return ""
     grant = progress.grant
-    return f"{grant.at if grant else progress.finished_at} {sorted(artifact_hashes(progress).values())}"
+    return f"{grant.at if grant else progress.finished_at} {sorted(covered.hashes(state, last, facts).values())}"
 
 
 def holds(state: State, path: str, facts: Facts) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import covered
 from holdfast.core.names import is_name
 from holdfast.core.state import State
 from holdfast.machine.place import Place, read_regular
@@ -19,17 +20,18 @@ KEPT = 200
 
 
 def keep(place: Place, state: State, step: str, changes: bytes = b"") -> None:
-    """Copies a step's artifacts as they were approved. One that has changed since, or cannot be copied, is left out.
+    """Copies the files that a step was approved for. One that has changed since, or cannot be copied, is left out.
 
     `changes` are what a branch changes, where that is one of them.
     """
     told = digest(changes) if 0 < len(changes) <= LARGEST else ""
     folder, base = os.path.join(place.home, FOLDER), place.base(state.worktree)
-    for artifact in state.step(step).artifacts.values():
-        is_told = told == artifact.hash
-        content = changes if is_told else read_regular(os.path.join(base, artifact.path), LARGEST)
-        name = f"{state.ulid}-{artifact.hash}"
-        if content is None or digest(content) != artifact.hash or os.path.exists(os.path.join(folder, name)):
+    grant, others = state.step(step).grant, covered.is_of_others(state, step)
+    for name, artifact in covered.files(state, step).items():
+        hashed = grant.hashes.get(name, "") if grant and others else artifact.hash
+        content = changes if told == hashed else read_regular(os.path.join(base, artifact.path), LARGEST)
+        name = f"{state.ulid}-{hashed}"
+        if content is None or digest(content) != hashed or os.path.exists(os.path.join(folder, name)):
             continue
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import covered
 from holdfast.core.facts import HandIn
 from holdfast.core.state import State
 from holdfast.core.value import Value
@@ -25,9 +26,10 @@ class Contents(Value):
 def contents(base: str, top: str, state: State, path: str, handed: HandIn | None, largest: int) -> Contents:
     """The work of a step as it is in the worktree `base` of a repository at `top`.
 
-    `handed` is what the system of the workflow says that it is; without that, it is the files that the step named.
+    `handed` is what the system of the workflow says that it is; without that, it is the files that an approval is
+    given for.
     """
-    named = {name: one.path for name, one in state.step(path).artifacts.items()}
+    named = {name: one.path for name, one in covered.files(state, path).items()}
     if handed is not None:
         named = {name: one[0] for name, one in handed.parts.items()}
     lines, hashes = [], dict(handed.hashes) if handed else {}
@@ -39,6 +41,8 @@ def contents(base: str, top: str, state: State, path: str, handed: HandIn | None
         lines.append((name, file, sha256(content)))
         if content is not None:
             hashes[name] = digest(content)
+        elif covered.is_of_others(state, path):
+            hashes[name] = ""
     return Contents(tuple(lines), hashes)
 
 

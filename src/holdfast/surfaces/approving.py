@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Iterator, Mapping, Sequence
 
 from holdfast.core import commands as cmd
-from holdfast.core import ending, gates, lifecycle, provenance, queries, remedies
+from holdfast.core import covered, ending, gates, lifecycle, provenance, queries, remedies
 from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError
 from holdfast.machine.place import Place
@@ -112,13 +112,13 @@ def is_ready(workflow: Workflow, path: str) -> bool:
 
 
 def hashes(workflow: Workflow, path: str) -> dict[str, str]:
-    """The artifacts as they are there now; nothing for one that is gone."""
+    """The files that a decision is about as they are there now; nothing for one that is gone."""
     facts = workflow.facts()
     found, whole = facts.hashes, facts.hand_ins.get(path)
+    files = covered.files(workflow.state, path)
     if whole is not None:
-        return {**dict.fromkeys(workflow.state.step(path).artifacts, ""), **whole.hashes}
-    artifacts = workflow.state.step(path).artifacts
-    return {name: (found.get(artifact.path) or ("", 0))[0] for name, artifact in artifacts.items()}
+        return {**dict.fromkeys(files, ""), **whole.hashes}
+    return {name: (found.get(one.path) or ("", 0))[0] for name, one in files.items()}
 
 
 def seen(workflow: Workflow, path: str) -> dict[str, object]:
@@ -145,13 +145,14 @@ def checks(workflow: Workflow, path: str) -> tuple[list[Check], list[str]]:
     Where a step hands in nothing of its own, those of the steps that it builds on too. The last approval is shown what
     limits the proof of the tests that the end rests on.
     """
-    told = [*([] if hashes(workflow, path) else workflow.briefing().before(path)), path]
+    others = workflow.briefing().before(path) if covered.is_of_others(workflow.state, path) else []
+    told = [*others, path]
     found = [one for step in told for one in _checks_of(workflow, step, "" if step == path else f" of {step}")]
     # what did not pass is never among those that are only counted
     shown = found if len(found) <= MOST_CHECKS else sorted(found, key=lambda one: one.is_good)[:MOST_CHECKS]
     more = [f"and {len(found) - len(shown)} more checks"] if len(found) > len(shown) else []
-    others = tuple(f"{one}: " for one in workflow.state.plan.paths if one not in told)
-    proof = [said for said in workflow.briefing().proof if not said.startswith(others)]
+    elsewhere = tuple(f"{one}: " for one in workflow.state.plan.paths if one not in told)
+    proof = [said for said in workflow.briefing().proof if not said.startswith(elsewhere)]
     proof += [said for said in ending.remarks(workflow.state, path) if said not in proof]
     return shown, [*more, *(f"proof: {said}" for said in proof)]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
-from holdfast.core import refusals
+from holdfast.core import covered, refusals
 from holdfast.core.facts import HandIn
-from holdfast.core.state import Progress, State
+from holdfast.core.state import Artifact, Progress, State
 from holdfast.core.value import Value
 from holdfast.documents import approved
 from holdfast.engine.world import LARGEST_ARTIFACT
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.project.workflow import Workflow
-from holdfast.surfaces import excerpt, inputs
+from holdfast.surfaces import excerpt
 from holdfast.surfaces.excerpt import Excerpt, Room
 from holdfast.systems.seam.registry import texts
 
@@ -24,6 +24,7 @@ ARTIFACTS, MANY = 8, 30
 """How many files are shown in a form, and on a terminal or a page; the rest is counted."""
 _CHANGED = 60
 NOTHING = "It has no artifacts."
+OTHERS = "It has no artifacts of its own. The approval is for the work of the steps before it:"
 
 
 class Past(Value):
@@ -53,20 +54,21 @@ class File(Value):
 
 
 class Handed(Value):
-    """What is decided about: files, else what is approved without being in a file."""
+    """What is decided about: files, and what is approved without being in a file."""
 
     files: tuple[File, ...] = ()
     left_out: int = 0
     plan: tuple[str, ...] = ()
     rules: str = ""
-    instead: tuple[str, ...] = ()
-    """What is told where there is neither: the files that it builds on."""
+    heading: str = ""
+    """Whose files these are, where the step handed in none itself."""
 
     def lines(self) -> list[str]:
         """All of it as text; nothing is escaped."""
         if not self.files:
-            return [*self.plan, ""] if self.plan else [*self.instead]
-        out = [line for one in self.files for line in ("", one.head, *one.told)]
+            return [*self.plan, ""] if self.plan else [NOTHING]
+        out = [self.heading] if self.heading else []
+        out += [line for one in self.files for line in ("", one.head, *one.told)]
         out += [f"and {self.left_out} more"] if self.left_out else []
         return [*out, *self.plan, *(["", self.rules] if self.rules else []), ""]
 
@@ -85,35 +87,38 @@ def shown(
     """
     state = workflow.state
     progress, handed = state.step(path), workflow.facts().hand_ins.get(path)
-    files = _files(progress, handed)
+    known, whose = covered.files(state, path), _whose(state, path)
+    files = _files(known, handed)
     plan = tuple(texts(state.dialect).approved(state, path)[: room.changed])
     if not files:
-        instead = () if plan else tuple(inputs.lines(place, workflow, path, most, room)) or (NOTHING,)
-        return Handed(plan=plan, instead=instead)
+        return Handed(plan=plan)
     base = place.base(state.worktree)
     out: list[File] = []
     before = _past(progress, hashes)
     found = {name for name, file in files.items() if os.path.lexists(os.path.join(base, file))}
+    if len(files) > most:  # what changed is never among those that are only counted
+        files = dict(sorted(files.items(), key=lambda one: _is_as_handed_in(known.get(one[0]), hashes.get(one[0], ""))))
     for name, file in list(files.items())[:most]:
-        now, known = hashes.get(name, ""), progress.artifacts.get(name)
-        word = "missing" if not now else "not handed in" if known is None else ""
-        word = word or ("" if known is None or now == known.hash else "changed since it was handed in")
-        one = File(name, file, now, word)
+        now, artifact = hashes.get(name, ""), known.get(name)
+        word = "missing" if not now else "not handed in" if artifact is None else ""
+        word = word or ("" if _is_as_handed_in(artifact, now) else "changed since it was handed in")
+        one = File(whose.get(name, name), file, now, word)
         if now:
             is_told = handed is not None and digest(handed.changes) == now
             is_code = handed is not None and (
                 is_told or (bool(handed.files) and not handed.changes and name not in found)
             )
             content = handed.changes if handed is not None and is_told else _sealed(os.path.join(base, file), now, path)
-            last = before or _elsewhere(state, path, name)
+            last = before or _elsewhere(state, path, name, file)
             hashed = last.hashes.get(name, "") if last else ""
             old = approved.copy(place, workflow.ulid, hashed) if last else None
             how = excerpt.Ways() if is_code else excerpt.ways(place, base, file)
             new = _new(last, hashed, now, content, old, room, how)
             told = (*(_overview(handed) if handed is not None and is_code else ()), *new.lines)
+            told += (excerpt.compare(how),) if word and not last and how.whole else ()
             one = one.replace(told=told, is_whole=new.is_whole)
         out.append(one)
-    return Handed(tuple(out), max(0, len(files) - most), plan, _rules(handed))
+    return Handed(tuple(out), max(0, len(files) - most), plan, _rules(handed), OTHERS if whose else "")
 
 
 def _rules(whole: HandIn | None) -> str:
@@ -143,9 +148,18 @@ def _overview(whole: HandIn) -> list[str]:
     return [f"  {listed}", *names, f"  git diff {whole.since[:12]} HEAD shows all of it"]
 
 
-def _files(progress: Progress, whole: HandIn | None) -> dict[str, str]:
-    known = {name: artifact.path for name, artifact in progress.artifacts.items()}
-    return known if whole is None else {**{name: one[0] for name, one in whole.parts.items()}, **known}
+def _files(known: Mapping[str, Artifact], whole: HandIn | None) -> dict[str, str]:
+    named = {name: artifact.path for name, artifact in known.items()}
+    return named if whole is None else {**{name: one[0] for name, one in whole.parts.items()}, **named}
+
+
+def _whose(state: State, path: str) -> dict[str, str]:
+    """Of files that other steps handed in, by their paths: under which name, and in which step."""
+    if not covered.is_of_others(state, path):
+        return {}
+    progress = ((step, state.step(step)) for step in state.plan.paths)
+    named = {one.path: f"{name} of {step}" for step, done in progress for name, one in done.artifacts.items()}
+    return {file: named[file] for file in covered.files(state, path)}
 
 
 def _sealed(file: str, hashed: str, path: str) -> bytes | None:
@@ -169,12 +183,24 @@ def _past(progress: Progress, hashes: Mapping[str, str]) -> Past | None:
     return next(iter(other[-1:] or approvals[-1:]), None)
 
 
-def _elsewhere(state: State, path: str, name: str) -> Past | None:
-    """The approval of a part that a step before this one handed in under the same name, such as the code."""
-    earlier = state.plan.paths[: state.plan.place(path)]
-    grants = (state.step(one).grant for one in reversed(earlier))
-    found = next((one for one in grants if one and not one.claimed and name in one.hashes), None)
-    return Past("approval", found.at, found.hashes) if found else None
+def _elsewhere(state: State, path: str, name: str, file: str) -> Past | None:
+    """The approval of the same file, or of a part of the same name such as the code, that a step before this one
+    handed in.
+    """
+    for step in reversed(state.plan.paths[: state.plan.place(path)]):
+        progress = state.step(step)
+        grant = progress.grant
+        if grant is None or grant.claimed:
+            continue
+        named = (one for one, artifact in progress.artifacts.items() if artifact.path == file)
+        found = next((one for one in (name, file, *named) if one in grant.hashes), None)
+        if found is not None:
+            return Past("approval", grant.at, {name: grant.hashes[found]})
+    return None
+
+
+def _is_as_handed_in(artifact: Artifact | None, now: str) -> bool:
+    return artifact is None or now == artifact.hash
 
 
 def _new(

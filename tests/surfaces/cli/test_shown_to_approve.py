@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -23,6 +24,8 @@ checks = [ { name = "tests" } ]
 [[step]]
 id = "sign-off"
 approval = { by = "human" }
+[[step]]
+id = "publish"
 """
 OWN = """\
 name = "own"
@@ -106,26 +109,37 @@ def up_to_sign_off(project):
     return run.done("verify")
 
 
-def test_who_approves_a_step_without_files_sees_what_it_builds_on_and_how_its_checks_went(bare):
+def test_who_approves_a_step_without_files_sees_the_files_before_it_and_how_their_checks_went(bare):
     up_to_sign_off(bare)
     shown = bare.person("approve", "sign-off", says="n").out
-    assert "It has no artifacts of its own. It builds on:\n    text  → text.md of write\n" in shown
+    assert "It has no artifacts of its own. The approval is for the work of the steps before it:\n" in shown
+    assert re.search(r"  text of write: text.md \([0-9a-f]{12}\)\n    \| one\n    \| two\n", shown)
     assert "changed since" not in shown
     assert "check tests of verify passed (reported, " in shown
 
 
-def test_what_it_builds_on_and_has_changed_is_shown(bare):
+def test_a_file_of_a_step_before_that_has_changed_is_shown(bare):
     up_to_sign_off(bare)
     bare.write("text.md", "one\nthree\n")
     shown = bare.person("approve", "sign-off", says="n").out
-    assert "text  → text.md of write, changed since it was handed in\n" in shown
-    assert "    | one\n      | three\n" in shown
+    assert re.search(r"text of write: text.md \(\w{12}, changed since it was handed in\)\n    \| one\n", shown)
     assert "its differences cannot be shown here; to compare: less text.md\n" in shown
     (bare.root / "text.md").unlink()
-    assert "text  → text.md of write, gone\n" in bare.person("approve", "sign-off", says="n").out
+    assert "text of write: text.md (not there, missing)\n" in bare.person("approve", "sign-off", says="n").out
 
 
-def test_what_it_builds_on_may_not_change_while_a_person_looks(bare):
+def test_an_approval_of_a_step_without_files_ends_when_a_file_before_it_changes(bare):
+    up_to_sign_off(bare)
+    bare.people_ok("approve", "sign-off", says="y")
+    bare.write("text.md", "evil\n")
+    answer = bare.agent("begin", "publish", "--json")
+    assert (answer.code, answer.error["code"]) == (3, "step_blocked")
+    assert "changed since the approval of" in (shown := bare.people_ok("approve", "sign-off", says="y").out)
+    assert "  -one\n    -two\n    +evil\n" in shown
+    assert bare.agent("begin", "publish").code == 0
+
+
+def test_the_files_before_may_not_change_while_a_person_looks(bare):
     up_to_sign_off(bare)
     answer = bare.person("approve", "sign-off", says="y", meanwhile=lambda: bare.write("text.md", "swapped"))
     assert (answer.code, "changed while you looked" in answer.out) == (5, True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
+from holdfast.core import covered, gates, lifecycle, policies, queries, refusals, remedies
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, policies, queries, refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
 from holdfast.core.names import is_name, optional_text
@@ -180,12 +180,12 @@ def _used(draft: Draft, path: str) -> set[str]:
 
 
 def _grant(draft: Draft, command: cmd.Approve) -> None:
-    progress = draft.state.step(command.step)
-    if draft.facts.signer and dict(draft.facts.signed) != gates.artifact_hashes(progress):
+    progress, facts = draft.state.step(command.step), draft.facts
+    work = covered.hashes(draft.state, command.step, facts)
+    if facts.signer and dict(facts.signed) != work:
         raise refusals.signed_something_else(command.step)
-    if command.shown is not None and dict(command.shown) != gates.artifact_hashes(progress):
+    if command.shown is not None and dict(command.shown) != work:
         raise refusals.changed_meanwhile(command.step)
-    facts = draft.facts
     recognised = facts.signed_with
     if not facts.signer:
         recognised = facts.person if draft.is_person(f"approve {command.step}") else RELAYED
@@ -194,7 +194,7 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
         by=facts.signer or draft.actor.label,
         how=recognised,
         attempt=progress.attempt,
-        hashes=gates.artifact_hashes(progress),
+        hashes=work,
         variant=command.variant,
         modifications=command.modifications,
         proof=command.proof if facts.signer else None,

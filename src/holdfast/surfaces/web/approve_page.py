@@ -122,9 +122,9 @@ def _work(view: View, given: Given) -> Markup:
     """Each file with its lines; of one that is not shown whole, its size and hash, and a tick."""
     found = view.handed
     if not found.files:
-        rest = [line for line in (*found.plan, *found.instead) if line]
+        rest = [line for line in found.lines() if line]
         return lines(rest) if len(rest) > 1 else el("p", *rest)
-    out = []
+    out = [el("p", found.heading)] if found.heading else []
     for number, file in enumerate(found.files):
         head = spaced(
             el("strong", el("code", file.path)),
