@@ -226,8 +226,14 @@ def test_resume_takes_the_pause_away_and_gets_the_stuck_step_going():
 
 def test_resume_from_a_pending_step_begins_it_when_its_turn_has_come():
     play = given(step("a"), step("b")).finish("a")
-    play.do(Resume("b"))
+    play.do(Pause("over night"), Resume("b"))
     assert play.status("b") == "active"
+
+
+@pytest.mark.parametrize("path", ["a", "b"])
+def test_resume_from_a_step_changes_nothing_of_a_workflow_that_did_not_stop(path):
+    play = given(step("a"), step("b")).finish("a")
+    assert play.typed(play.refuses(Resume(path), "nothing_to_resume", by=PERSON)) == "holdfast next"
 
 
 def test_resume_from_a_step_does_not_jump_over_an_undone_one():

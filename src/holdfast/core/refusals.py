@@ -92,6 +92,9 @@ not_a_task = _of_step(  # other steps say themselves how often they are tried, a
 )
 
 already_finished = _of_workflow("already_finished", "{} is finished", _reopen)
+not_stopped = _of_workflow(
+    "nothing_to_resume", "{} has neither failed nor stopped, so there is nothing to resume", remedies.next_step
+)
 nothing_to_resume = _of_workflow("nothing_to_resume", "{} has nothing that could be resumed", _reopen)
 no_parent = _of_workflow("no_parent", "{} builds on no other workflow", remedies.status)
 not_completed = _of_workflow(
