@@ -22,6 +22,12 @@ approval = { by = "human" }
 [[step]]
 id = "after"
 """
+PICK = """\
+name = "pick"
+[[step]]
+id = "pick"
+choice = { options = ["A", "B"] }
+"""
 
 
 @pytest.fixture
@@ -161,3 +167,45 @@ def test_only_the_run_of_a_task_document_has_a_supervisor_and_milestones(bare, w
     bare.opened().start("sign", "a")
     error = bare.agent("orchestrator", *words, "--json").error
     assert error["code"] == "not_orchestrated"
+
+
+def test_what_the_question_of_a_rejection_prints_is_about_the_workflow_that_is_rejected(bare):
+    first, second = (bare.opened().start("ask", name) for name in ("a", "b"))
+    bare.ok("note", "hello", "-w", second.id)
+    shown = bare.person("reject", "go", "-w", first.id, says=" ").out
+    [line] = [one for one in shown.splitlines() if "go fails; " in one]
+    command = line.rpartition(": ")[2].split()
+    assert command == ["holdfast", "resume", "--from", "go", "-w", first.id]
+    before = second.refresh().state.revision
+    refused = bare.agent("resume", "--from", "go", "-w", second.id, "--json").error
+    assert (refused["code"], refused["remedy"]) == ("nothing_to_resume", f"holdfast next -w {second.id}")
+    assert second.refresh().state.revision == before
+
+
+def test_a_rejection_that_fails_the_step_is_confirmed_by_a_yes_only(bare):
+    run = bare.opened().start("ask", "a")
+    enters = bare.person("reject", "go")
+    assert (enters.code, "Reject go? [y/N]" in enters.out) == (1, True)
+    over = bare.person("reject", "go", says="\x04")
+    assert (over.code, "Reject go?" in over.out) == (1, False)
+    assert "\ngo was not rejected\n" in over.out
+    assert run.refresh().state.step("go").status == "pending"
+
+
+def test_where_nothing_waits_in_several_workflows_the_way_on_is_not_refused(bare):
+    for name in ("a", "b"):
+        bare.opened().start("sign", name)
+    for command in ("approve", "reject"):
+        assert bare.agent(command, "--json").error["remedy"] == "holdfast status"
+
+
+@pytest.mark.parametrize(("step", "instead"), [("work", ""), ("pick", " --variant VARIANT")])
+def test_a_person_is_not_given_the_choice_back_that_was_refused(bare, step, instead):
+    bare.write(".holdfast/workflows/pick.toml", PICK)
+    run = bare.opened().start("pick" if step == "pick" else "sign", "a")
+    if step == "work":
+        waiting_again = run.begin("work").done("work", {"text": str(bare.root / "text.md")})
+        assert waiting_again.state.step("work").status == "waiting"
+    answer = bare.person("approve", step, "--variant", "C", "-w", run.id)
+    assert answer.code == 3
+    assert answer.out.endswith(f"→ holdfast approve {step}{instead}\n"), answer
