@@ -169,9 +169,15 @@ def test_an_active_step_waits_for_its_checks_and_outputs_first():
 
 
 def test_an_active_step_with_its_work_complete_is_handed_in_before_people_are_asked():
-    play = given(step("a", approval={"by": "human"}))
+    play = given(step("a", approval={"by": "human"}, description="Read it again."))
     play.do(Begin("a"))
     assert blockers(play, "a") == [("done", "a", "holdfast done a")]
+
+
+def test_an_active_step_that_is_nothing_but_an_approval_waits_for_it():
+    play = given(step("a", approval={"by": "human"}))
+    play.do(Begin("a"))
+    assert [name for name, *_ in blockers(play, "a")] == ["approval"]
 
 
 def test_an_active_step_without_gates_waits_for_its_end():

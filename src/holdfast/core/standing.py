@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
-from holdfast.core import cycle, gates, lifecycle, queries, record
+from holdfast.core import asking, cycle, gates, lifecycle, queries, record
 from holdfast.core.facts import Facts
 from holdfast.core.provenance import (
     BY,
@@ -54,7 +54,7 @@ LINES = 4
 def shown_of(state: State, path: str, facts: Facts) -> str:
     """The status of a step as people are shown it."""
     status = state.step(path).status
-    if status != lifecycle.PENDING or not gates.only_asks(state.plan.step(path)):
+    if not asking.takes_word(state, path):
         return status
     lacking = {one.kind for one in queries.blockers(state, path, facts)}
     return lifecycle.WAITING if lacking and lacking <= {"approval", "choice"} else status

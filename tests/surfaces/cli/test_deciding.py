@@ -97,14 +97,21 @@ def test_a_step_that_no_workflow_has_is_not_suggested_for_each_of_them(bare):
     assert "approve nope" not in str(answer.error["remedies"])
 
 
-def test_what_is_only_an_approval_is_called_waiting_wherever_people_look(bare):
-    bare.opened().start("ask", "a")
+@pytest.mark.parametrize("begun", [False, True])
+def test_what_is_only_an_approval_is_called_waiting_wherever_people_look(bare, begun):
+    run = bare.opened().start("ask", "a")
+    if begun:
+        bare.ok("begin", "go")
     assert "waiting" in bare.ok("list").out
     assert "waiting" in bare.ok("list", "--status", "waiting").out
     assert "waiting" in bare.ok("status").out.splitlines()[0]
     assert "waiting" in bare.ok("next").out.splitlines()[0]
     shown = bare.agent().out
     assert shown.startswith("◐ ask-")
+    assert "under way" not in shown + bare.ok("status").out + bare.ok("next").out
+    assert bare.people_ok("reject", "go", says="not yet").code == 0
+    assert "holdfast done go" in bare.ok("next").out
+    assert run.refresh().state.step("go").status == "active"
 
 
 def test_a_start_that_gives_more_tries_is_a_person_s(bare):
