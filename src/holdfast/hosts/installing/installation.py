@@ -51,11 +51,12 @@ class Plan(Value):
 
 def present(at: Setting, on_path: Callable[[str], object]) -> list[str]:
     """The hosts that a project or person works with: their traces, or for a person also their programs."""
-    return [
-        host.name
-        for host in HOSTS.values()
-        if on_path(host.program) or any(_is_used(trace, at) for trace in host.traces(at))
-    ]
+    return [host.name for host in HOSTS.values() if on_path(host.program) or is_used(host.name, at)]
+
+
+def is_used(host: str, at: Setting) -> bool:
+    """Whether a project or person has traces of a host."""
+    return any(_is_used(trace, at) for trace in HOSTS[host].traces(at))
 
 
 def _is_used(trace: str, at: Setting) -> bool:
