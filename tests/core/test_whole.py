@@ -190,6 +190,22 @@ def test_elapsed_time_leaves_out_the_time_it_was_finished():
     assert limits.elapsed(play.state, play.now) == 11 * MINUTE
 
 
+@pytest.mark.parametrize("stop", [Fail("work/a", "red"), Block("work/a", "no key")], ids=["failed", "blocked"])
+def test_no_clock_runs_while_a_step_is_stuck_and_nobody_works_on_another_one(stop):
+    play = given({"id": "work", "parallel": True, "step": [{"id": "a"}, {"id": "b"}]})
+    play.do(Begin("work/a"), Begin("work/b"))
+    play.wait(MINUTE).do(stop)
+    play.wait(MINUTE)
+    assert limits.elapsed(play.state, play.now) == 2 * MINUTE
+    play.do(Done("work/b"))
+    play.wait(HOUR)
+    assert limits.elapsed(play.state, play.now) == 2 * MINUTE
+    assert queries.durations(play.state, "work", play.now) == 2 * MINUTE
+    play.do(Resume("work/a"))
+    play.wait(MINUTE)
+    assert limits.elapsed(play.state, play.now) == 3 * MINUTE
+
+
 def test_a_rest_that_is_both_paused_and_cancelled_is_left_out_once():
     play = at_work()
     play.wait(10 * MINUTE).do(Pause("over night"))
