@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import asking, gates, lifecycle, limits, moment, remedies
+from holdfast.core import asking, gates, lifecycle, limits, remedies
 from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
@@ -11,6 +11,7 @@ from holdfast.errors import NotFound, UsageError
 from holdfast.plain.digest import digest
 
 RUNNING = ("in_progress", "waiting", "blocked", "failed", "escalated", "paused")
+STATUSES = (*RUNNING, "completed", "finalized", "cancelled")
 WORKSPACE, DELETED = "workspace", "deleted"
 """What the context says of a workspace that is deleted, once that is committed."""
 READY = ("begin", "done", "action", "finalize", "unchanged", "commit")
@@ -369,15 +370,6 @@ def step_with(state: State, check: str, named: str = "") -> str:
         steps = [named] if named else state.plan.paths
         raise no_check(check, named, (one.name for path in steps for one in state.plan.step(path).checks))
     return found[0]
-
-
-def durations(state: State, path: str, now: str) -> float | None:
-    """Seconds that a step has taken in its last attempt; that of one that failed, or rests, has stopped."""
-    progress = state.step(path)
-    if not progress.started_at:
-        return None
-    ended = progress.tries[-1].at if progress.status == lifecycle.FAILED and progress.tries else ""
-    return moment.between(progress.started_at, progress.finished_at or ended or state.rest_since or now)
 
 
 def next_step(state: State, at: str | None) -> str | None:

@@ -133,8 +133,11 @@ def test_a_mistyped_command_leads_to_the_one_that_was_meant(bench, words, said):
     assert said in answer.error["remedy"]
 
 
-def test_an_empty_list_says_what_was_asked_for(bench):
-    assert bench.ok("list", "--status", "bogus").out == "no workflow has the status bogus\n"
+def test_an_empty_list_says_what_was_asked_for_and_a_word_that_is_no_status_is_refused(bench):
+    assert bench.ok("list", "--status", "failed").out == "no workflow has the status failed\n"
+    refused = bench.agent("list", "--status", "bogus", "--json")
+    assert (refused.code, refused.error["code"]) == (2, "bad_status")
+    assert "in_progress" in refused.error["message"]
     assert bench.ok("list").out == "no workflows\n"
 
 
@@ -167,3 +170,28 @@ def test_a_run_of_unittest_that_finds_no_test_does_not_pass(bench):
         "test_one.py", "import unittest\n\n\nclass One(unittest.TestCase):\n    def test_one(self):\n        pass\n"
     )
     assert bench.agent("done", "verify").code == 0
+
+
+def test_a_workflow_is_listed_by_the_name_that_it_was_started_by(bench):
+    bench.ok("start", "compaction/planning", "A plan")
+    for name in ("compaction/planning", "planning"):
+        assert bench.ok("list", "--type", name, "--json").json["total"] == 1
+    assert bench.ok("list", "--type", "story/planning", "--json").json["total"] == 0
+
+
+def test_a_definition_has_as_many_steps_wherever_they_are_counted(bench):
+    text = 'name = "two"\n[[step]]\nid = "a"\n[[step.step]]\nid = "b"\n[[step.step]]\nid = "c"\n[[step]]\nid = "d"\n'
+    bench.write(".holdfast/workflows/two.toml", text)
+    assert "two, 2 steps" in bench.ok("workflows", "check", ".holdfast/workflows/two.toml").out
+    [line] = [line for line in bench.ok("workflows").out.splitlines() if line.startswith("two ")]
+    assert "2 steps" in line
+    bench.ok("start", "two", "x")
+    assert " 1/2 " in bench.ok("status").out
+
+
+def test_where_nothing_is_done_yet_no_part_of_the_work_is_done(bench):
+    bench.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+    bench.saved_feature("features/a.md", "One", "Two")
+    bench.ok("start", "dev", "features/a.md")
+    assert "0% done" in bench.ok("status").out
+    assert bench.ok("list", "--json").json["workflows"][0]["finished_percentage"] == 0

@@ -103,7 +103,7 @@ class Call:
 
     def named(self) -> str:
         """What the command calls its workflow, by its first word or by `-w`; empty where it names none."""
-        word, slug = self.args.workflow or "", str(getattr(self.args, "slug", "") or "")
+        word, slug = str(getattr(self.args, "workflow", "") or ""), str(getattr(self.args, "slug", "") or "")
         if word and slug and word != slug:
             from holdfast.core import refusals
 
