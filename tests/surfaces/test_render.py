@@ -171,7 +171,8 @@ def test_when_all_is_done_next_and_status_say_so():
     ],
 )
 def test_every_status_has_its_mark(commands, line):
-    story = Story({"id": "a", "approval": True, "optional": True}, {"id": "b"}).do(cmd.Begin("a"))
+    step = {"id": "a", "approval": True, "optional": True, "description": "Write it."}
+    story = Story(step, {"id": "b"}).do(cmd.Begin("a"))
     for command in commands:
         story.do(command)
     assert f"  {line} " in status(story)

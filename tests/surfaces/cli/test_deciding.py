@@ -216,3 +216,30 @@ def test_a_person_is_not_given_the_choice_back_that_was_refused(bare, step, inst
     answer = bare.person("approve", step, "--variant", "C", "-w", run.id)
     assert answer.code == 3
     assert answer.out.endswith(f"→ holdfast approve {step}{instead}\n"), answer
+
+
+LONG = "a title that is so long that no line of a terminal has room for it and its command"
+NARROW = {"COLUMNS": "80"}
+
+
+def test_status_breaks_no_command_and_a_long_id_takes_no_column_from_others(bare):
+    id = bare.ok("start", "custom", LONG, "--phases", "A,B", "--json").json["workflow_id"]
+    bare.opened().start("sign", "b")
+    assert len(id) > 40
+    shown = bare.person("status", "-w", id, env=NARROW).out
+    assert any("holdfast " in line and line.endswith(f" -w {id}") for line in shown.splitlines())
+    rows = bare.person("list", env=NARROW).out.splitlines()
+    assert all(name in rows[0] for name in ("STEP", "DONE", "STATUS"))
+    assert "1/2" in rows[rows.index(id) + 1]
+
+
+def test_every_workflow_takes_one_line_of_a_terminal(bare):
+    look = 'name = "look"\n[[step]]\nid = "a"\nchecks = [{ name = "x", uses = "test" }]\n'
+    bare.write(".holdfast/workflows/look.toml", look)
+    ids = [bare.opened().start(name, about).id for name in ("sign", "ask", "look") for about in ("a", "b")]
+    ids.append(bare.ok("start", "custom", LONG, "--phases", "A,B", "--json").json["workflow_id"])
+    for words in ((), ("status",)):
+        lines = bare.person(*words, env=NARROW).out.splitlines()
+        assert len(lines) == len(ids), lines
+        assert all(len(line) <= 80 or ids[-1] in line for line in lines), lines
+        assert any("(holdfast begin work -w" in line for line in lines), lines

@@ -90,7 +90,8 @@ def _in_short(call: Call, workflows: list[Workflow], others: Sequence[Entry] = (
         more = {**({"leftovers": left} if left else {}), **_as_data(others)}
         call.write_json({"workflows": [answers.status(brief, scope) for _, brief, scope in told], **more})
         return
-    text = "".join(render.in_short(brief, call.style, scope) for _, brief, scope in told)
+    width = call.width if call.is_shown else None
+    text = "".join(render.in_short(brief, call.style, scope, width) for _, brief, scope in told)
     told_ = (*_told_others(call, others), *left)
     call.answer({}, text + "".join(f"\n{call.style.yellow(escape(said))}\n" for said in told_))
 
