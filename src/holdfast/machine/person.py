@@ -66,7 +66,7 @@ class Person:
         """Refuses what only a person may do, unless they press a key for it now, or have agreed to it just before."""
         if not self._confirmed and not self.agrees(f"{what[:1].upper()}{what[1:]}?", default=default):
             said = "not confirmed; nothing was changed"
-            raise HoldfastError("declined", said, remedy=remedies.status(), facts={"what": what})
+            raise HoldfastError("declined", said, remedy=remedies.listing(), facts={"what": what})
 
 
 def objection(pid: int = 0) -> str:

@@ -10,7 +10,7 @@ from holdfast.core import remedies
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.hosts.installing import codex, installation, lines
-from holdfast.hosts.installing.setting import PROJECT, USER, setting
+from holdfast.hosts.installing.setting import PROJECT, USER, Setting, setting
 from holdfast.machine import installer
 from holdfast.machine.place import read_regular
 from holdfast.plain.plainjson import object_in
@@ -72,6 +72,19 @@ def on_path(users: Mapping[str, Sequence[str]], path: str | None = None) -> Find
             said = f"{name} on PATH is {there}, of another installation; this one is {os.path.join(folder, name)}"
             return warning("path", said, installer.reach(folder))
     return ok("path", "holdfast on PATH is this installation")
+
+
+def of_hosts(hosts: Sequence[str], at: Setting) -> Finding | None:
+    """The same for what the settings of these hosts name; None where they name no program by its name alone."""
+    users: dict[str, list[str]] = {}
+    for host in hosts:
+        try:
+            listed = [line for _, found in installation.running(host, at) for _, line in found]
+        except HoldfastError:
+            continue  # which was told when it was installed
+        for program in filter(None, map(lines.program_of, listed)):
+            users.setdefault(program, []).append(host)
+    return on_path(users) if users else None
 
 
 def _it(names: Sequence[str]) -> str:

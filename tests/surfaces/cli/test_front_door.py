@@ -195,3 +195,15 @@ def test_where_nothing_is_done_yet_no_part_of_the_work_is_done(bench):
     bench.ok("start", "dev", "features/a.md")
     assert "0% done" in bench.ok("status").out
     assert bench.ok("list", "--json").json["workflows"][0]["finished_percentage"] == 0
+
+
+def test_help_of_help_is_the_help(bench):
+    assert bench.ok("help", "--help").out == bench.ok("help").out == bench.ok("--help").out
+
+
+def test_what_can_be_started_ends_with_what_to_type(bench):
+    bench.write(".holdfast/workflows/s.toml", 'name = "s"\n[[step]]\nid = "a"\n')
+    listed = bench.ok("start").out.splitlines()
+    assert listed[-1] == "to start one: holdfast start WORKFLOW SUBJECT"
+    assert "1 step · without a description · yours" in next(line for line in listed if line.startswith("s "))
+    assert "make .holdfast" in " ".join(bench.ok("init", "--help").out.split())

@@ -99,9 +99,9 @@ def is_known(host: str, at: Setting, data_dir: str) -> bool:
 
 
 def is_there(host: str, at: Setting) -> bool:
-    """Whether anything of ours is in the files of a host."""
+    """Whether anything of ours is in the files of a host. A file that somebody edited is theirs: removing leaves it."""
     return any(commands for _, commands in running(host, at)) or any(
-        isinstance(part, Whole) and (text := _text(file, at)) and part.is_ours(text)
+        isinstance(part, Whole) and _text(file, at) == part.text
         for file in HOSTS[host].files(at)
         for part in file.parts
     )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 _WITHOUT_FOLDER = ("hook", "statusline", "mcp")
 """What a host starts, and says itself which folder it is about."""
+_HELP = (["help"], ["help", "--help"], ["help", "-h"], ["help", "help"])
 _ALL = (["help", "--all"], ["help", "all"], ["help", "-a"], ["--help", "--all"], ["-h", "--all"])
 _ONCE_MORE = ("declined", "changed_meanwhile")
 """Refusals of what a person may type again as it is."""
@@ -122,7 +123,7 @@ def _run(argv: list[str]) -> int:
 
         write(f"holdfast {__version__}\n")
         return 0
-    if argv[:1] in (["--help"], ["-h"]) or argv in (["help"], *_ALL) or not (argv or _is_project()):
+    if argv[:1] in (["--help"], ["-h"]) or argv in (*_HELP, *_ALL) or not (argv or _is_project()):
         from holdfast.surfaces.cli import overview
 
         overview.show(overview.text() if argv in _ALL else overview.short())
