@@ -203,7 +203,8 @@ def lapsed_because(state: State, path: str, facts: Facts) -> str:
 
         return f"is {claim(state.ulid, path, progress.grant, facts)}"
     if given_earlier(progress):
-        return "was given for an earlier attempt"
+        now = progress.attempt + (progress.status == lifecycle.PENDING)
+        return f"is for attempt {progress.grant.attempt if progress.grant else 0}; attempt {now} needs a new one"
     whole = facts.hand_ins.get(path)
     gone = f"{_listed(tuple(whole.deleted))} was deleted" if whole and whole.deleted else ""
     return f"no longer holds: {gone or 'the work changed since'}"
@@ -293,8 +294,8 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
             how = (how[0].replace(text="bring the test back, then"), again, *chosen)
         reason = telling(progress.evidence[check.name]) if verdict == "failed" and not untrusted else ""
         if is_lacking(check) and way in _NO_WAYS:
-            whose = "the project has" if not way else "the configuration says that there is"
-            said = f"counts only when Holdfast runs it, and {whose} no {check.uses} command"
+            why = "set one" if not way else "the configuration says that there is none"
+            said = f"cannot run: Holdfast has no {check.uses} command; {why}"
         found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", how, reason))
     same = [] if progress.data.get(UNCHANGED) else cycle.unchanged(path, progress, facts)
     if same:
@@ -402,7 +403,7 @@ def people_unmet(state: State, path: str, facts: Facts) -> list[Unmet]:
             among = f": {' or '.join(step.choice.options)}" if step.choice and step.choice.options else ""
             said = f"is needed{among}" if verdict == "none" else lapsed_because(state, path, facts)
             who = policies.SAID[policy(step)] or policies.SAID["human"]
-            said += "; an agent may pass on their answer" if policy(step) == "relayed" else ""
+            said += "; an agent may report the decision" if policy(step) == "relayed" else ""
             own = renewing(state, path, facts) if verdict == "claimed" else approving(step, path)
             found.append(Unmet(kind, kind, f"the {kind}{who} {said}", remedies.person(path, own)))
     return found

@@ -250,7 +250,7 @@ def engine_must_run(path: str, check: Check, untrusted: str = "") -> Refused:
     run = remedies.check(check.name)
     way: tuple[Remedy, ...] = (remedies.trust(untrusted, text=gates.READ) if untrusted else run,)
     if gates.is_lacking(check) and not untrusted:
-        said, way = f"{said}, and the project has no {check.uses} command", remedies.equip(check.uses)
+        said, way = f"{said}, and it has no {check.uses} command; set one", remedies.equip(check.uses)
     return Refused("engine_must_run", said, remedy=way, facts={"step": path, "check": check.name})
 
 

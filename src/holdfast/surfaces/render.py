@@ -36,7 +36,7 @@ def status(brief: Briefing, style: Style, width: int = 80, *, scope: Scope = ANY
     return _joined(blocks)
 
 
-def in_short(brief: Briefing, style: Style, scope: Scope, width: int | None = None) -> str:
+def in_short(brief: Briefing, style: Style, scope: Scope, width: int | None = None, where: str = "") -> str:
     """A workflow in one line: the step, what it waits for, and the command. Without a width, nothing is left out.
 
     Else the step and what it waits for are cut, then another command is named, then none: no command is ever cut.
@@ -45,7 +45,7 @@ def in_short(brief: Briefing, style: Style, scope: Scope, width: int | None = No
     status = brief.shown_of(brief.step) if brief.step else ""
     mark = paint(style, status)(lifecycle.MARKS[status]) if status else style.green("✓")
     at = f" · {brief.step}" if brief.step else ""
-    said = escape(at + (f": {first.message}" if first else ": all steps are done"))
+    said = escape(where + at + (f": {first.message}" if first else ": all steps are done"))
     way = told(brief.now, scope) if brief.now else ""
     if width is not None:
         room = width - 2 - columns(escape(state.id)) - len("  ()")

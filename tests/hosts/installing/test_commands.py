@@ -111,7 +111,7 @@ def test_the_answer_says_what_became_of_each_file(room):
     assert kinds[".claude/settings.json"] == "changed"
     assert kinds[".mcp.json"] == "created"
     assert answer["dry_run"] is False
-    assert "it is there already" in room.holdfast("install", "claude-code")
+    assert "already installed" in room.holdfast("install", "claude-code")
 
 
 def test_for_a_person_it_goes_into_their_own_folder(room):
@@ -146,7 +146,7 @@ def test_what_is_wrong_with_one_host_is_told_and_does_not_stop_the_others(room):
     assert not (room.root / ".mcp.json").exists()
     said = room.holdfast("install", code=2)
     assert "✗ claude-code: .claude/settings.json:1: " in said
-    assert "✓ codex: it is there already" in said
+    assert "✓ codex: already installed" in said
     assert room.holdfast("install", "claude-code", "--json", code=2)["error"]["code"] == "broken_file"
 
 

@@ -57,7 +57,7 @@ def test_a_person_is_shown_all_of_a_relayed_approval_and_enter_is_a_no(bare):
 
 def test_an_agent_still_passes_on_a_person_s_answer_and_is_told_that_it_may(bare):
     waiting(bare, "a")
-    assert "an agent may pass on their answer" in bare.ok("next").out
+    assert "an agent may report the decision" in bare.ok("next").out
     bare.ok("approve", "work")
     assert bare.opened().list()[0].state.finished_at
 

@@ -73,6 +73,9 @@ def test_status_names_what_is_active_on_other_branches(bench):
     said = bench.ok("status").out
     assert f"{apart} (other)" in said, said
     found = bench.ok("status", "--json").json
+    if "workflows" in found:  # several are of this branch: then all are listed
+        assert apart in {one["workflow_id"] for one in found["workflows"]}
+        assert len(said.splitlines()) == len(found["workflows"])
     assert {"workflow_id": apart, "branch": "other"}.items() <= found["elsewhere"][-1].items()
     assert there not in {one["workflow_id"] for one in found["elsewhere"]} or "(other)" in said
 

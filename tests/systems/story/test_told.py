@@ -54,10 +54,10 @@ FACTS = {
     "what an approval modified": (chosen, "left open"),
     "what a rejection asked for": (rejected, "all three are too kind"),
     "what a rejection modified": (rejected, "twice as high"),
-    "that a rejected file is unchanged": (rejected, "scenarios is unchanged since changes were asked for"),
+    "that a rejected file is unchanged": (rejected, "you have not changed scenarios since the rejection"),
     "the violations": (failed, "weather (critical): it rains in line 3; found rain, required none"),
     "the emphasis": (failed, "a dry evening"),
-    "that the draft is unchanged": (failed, "draft is unchanged since the last try failed"),
+    "that the draft is unchanged": (failed, "you have not changed draft since the last try failed"),
 }
 
 
@@ -77,7 +77,7 @@ def test_draft_that_failed_is_not_handed_in_unchanged(writer):
     failed(writer)
     refusal = writer.refused_hand_in(4, "It rained.\n")
     assert refusal.code == "unchanged"
-    assert "draft is unchanged since the last try failed" in refusal.message
+    assert "you have not changed draft since the last try failed" in refusal.message
     assert refusal.remedy.endswith("holdfast done generation --unchanged REASON")
     same = writer.made(4, "It rained.\n")
     echo = {**same, "compliance_echo": str(writer.write("echo.md", "another echo\n"))}
@@ -153,7 +153,7 @@ def test_a_draft_that_failed_once_is_not_taken_as_a_later_try(writer):
         writer.handed_in(5, failing("it rains"))
     refusal = writer.refused_hand_in(4, "It rained.\n")
     assert (refusal.code, "draft is as in an earlier try that failed" in refusal.message) == ("unchanged", True)
-    assert "unchanged since the last try" in writer.refused_hand_in(4, "It poured.\n").message
+    assert "since the last try failed" in writer.refused_hand_in(4, "It poured.\n").message
     writer.handed_in(4, "It rained.\n", unchanged="the check misread it")
 
 
@@ -165,7 +165,7 @@ def test_a_plan_that_was_rejected_is_what_has_to_change(writer):
     writer.tool("approve_step", phase=5, approved=False, modifications={"ending": "open"})
     files = writer.made(5, "another analysis\n", names=("integration_analysis",))
     refusal = writer.refused("update_workflow_state", phase=5, status="completed", artifacts=files)
-    assert (refusal.code, "plan is unchanged since changes were asked for" in refusal.message) == ("unchanged", True)
+    assert (refusal.code, "you have not changed plan since the rejection" in refusal.message) == ("unchanged", True)
     writer.write(PLANS["act"], "another plan\n")
     writer.tool("update_workflow_state", phase=5, status="completed", artifacts=files)
     assert writer.tool("get_workflow_status")["waiting_for_approval"] is True

@@ -176,7 +176,7 @@ def planned(host: str, at: Setting, data_dir: str, *, is_removal: bool = False, 
         shown[now.path] = name
         is_others = _is_changed_by_others(file, now, known)
         if is_others:
-            said.append(f"{name} was changed since it was put there, and stays as it is")
+            said.append(f"{name}: you edited this file, so it was kept")
         elif not is_removal or now.path not in others:
             after = _before(file, now, known, name) if is_removal else _put(file, now, said, name)
             now = now.replace(after=after, mode=now.mode or file.mode)

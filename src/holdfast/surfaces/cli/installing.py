@@ -34,7 +34,7 @@ def install(call: Call) -> int:
         way = remedies.named("install", {"host": Blank("HOST")}, text="name one")
         said = f"no agent host was found here; known are {', '.join(installation.HOSTS)}"
         raise NotFound("no_host", said, remedy=way, facts={"hosts": list(installation.HOSTS)})
-    return _carried_out(call, hosts, at, "it is there already")
+    return _carried_out(call, hosts, at, "already installed")
 
 
 def uninstall(call: Call) -> int:
