@@ -176,8 +176,8 @@ def unreached(hosts: Sequence[str], at: Setting) -> list[Finding]:
     """What hosts that were just installed in will not find."""
     from holdfast.upkeep import reach
 
-    found = reach.of_hosts(hosts, at)
-    return [found] if found and found.level != "ok" else []
+    found = reach.absent_for(hosts, at)
+    return [found] if found else []
 
 
 def told_unreached(call: Call, one: Finding) -> list[str]:
