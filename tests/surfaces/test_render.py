@@ -209,7 +209,7 @@ def test_an_approval_is_needed_then_given_then_stale_and_the_finished_step_opens
 def test_a_choice_lists_its_options():
     story = Story({"id": "a", "choice": {"options": ["A", "B"]}}).do(cmd.Begin("a")).do(cmd.Done("a"))
     assert "◐ choice  needed: A, B" in status(story)
-    asked = "the choice by a person is needed: A or B; an agent may pass on their\n        answer"
+    asked = "the choice by a person is needed: A or B; an agent may report the\n        decision"
     assert f"{asked}\n        holdfast approve a --variant VARIANT" in status(story)
 
 
