@@ -54,7 +54,7 @@ COMMANDS = {
         (
             "reject",
             "people",
-            "send a step back with feedback; without feedback, the step fails",
+            "send a step back with feedback, or fail the step",
             "people:reject",
         ),
         ("passkey list", "people", "who may approve with a passkey", "proofs:passkeys"),
