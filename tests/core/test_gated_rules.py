@@ -127,14 +127,14 @@ def test_every_other_pair_is_refused_to_everybody_by_every_command():
 
 def test_no_command_stands_for_a_move_that_is_not_its_own():
     assert led_to() == {
-        (PENDING, IN_PROGRESS): {"Begin", "Resume"},
+        (PENDING, IN_PROGRESS): {"Begin"},
         (IN_PROGRESS, IN_REVIEW): {"Done", "Submit"},
         (IN_REVIEW, IN_PROGRESS): {"Review"},
         (IN_REVIEW, USER_REVIEW): {"Review"},
         (IN_REVIEW, ESCALATED): {"Review"},
         (USER_REVIEW, APPROVED): {"Approve"},
         (USER_REVIEW, IN_PROGRESS): {"Reject"},
-        (APPROVED, IN_PROGRESS): {"Reopen", "Resume"},
+        (APPROVED, IN_PROGRESS): {"Reopen"},
         (ESCALATED, IN_PROGRESS): {"Unblock", "Resume"},
         (ESCALATED, APPROVED): {"Approve"},
     }

@@ -76,6 +76,7 @@ def test_a_blocked_or_failed_step_is_not_open():
     story = Story({"id": "a"}).do(cmd.Begin("a")).do(cmd.Block("a", "no key"), after=10)
     story.do(cmd.Unblock("a"), after=1000).do(cmd.Fail("a", "broke"), after=5)
     assert durations(story, after=1000) == {"a": 15}
+    assert figures(story, after=1000)["total_time_seconds"] == 60 + 10 + 5
 
 
 def test_no_clock_runs_during_a_pause():

@@ -475,7 +475,7 @@ def test_after_a_reopen_the_approval_is_of_an_earlier_attempt():
     play = approved_log()
     play.do(Reopen("a"), Done("a"), by=PERSON)
     refusal = play.refuses(Done("a"), "gate_unmet")
-    lapsed = "the approval by a person was given for an earlier attempt; an agent may pass on their answer"
+    lapsed = "the approval by a person is for attempt 1; attempt 2 needs a new one; an agent may report the decision"
     assert refusal.message == f"the step a is not done: {lapsed}"
 
 

@@ -169,9 +169,15 @@ def test_an_active_step_waits_for_its_checks_and_outputs_first():
 
 
 def test_an_active_step_with_its_work_complete_is_handed_in_before_people_are_asked():
-    play = given(step("a", approval={"by": "human"}))
+    play = given(step("a", approval={"by": "human"}, description="Read it again."))
     play.do(Begin("a"))
     assert blockers(play, "a") == [("done", "a", "holdfast done a")]
+
+
+def test_an_active_step_that_is_nothing_but_an_approval_waits_for_it():
+    play = given(step("a", approval={"by": "human"}))
+    play.do(Begin("a"))
+    assert [name for name, *_ in blockers(play, "a")] == ["approval"]
 
 
 def test_an_active_step_without_gates_waits_for_its_end():
@@ -304,13 +310,13 @@ def test_a_word_that_means_nothing_lists_the_steps():
 
 def test_a_step_lasts_from_its_beginning_to_its_end_or_until_now():
     play = given(step("a"))
-    assert queries.durations(play.state, "a", play.now) is None
+    assert limits.durations(play.state, "a", play.now) is None
     play.do(Begin("a"))
     play.wait(MINUTE)
-    assert queries.durations(play.state, "a", play.now) == MINUTE
+    assert limits.durations(play.state, "a", play.now) == MINUTE
     play.do(Done("a"))
     play.wait(MINUTE)
-    assert queries.durations(play.state, "a", play.now) == MINUTE
+    assert limits.durations(play.state, "a", play.now) == MINUTE
 
 
 def test_tries_left_are_counted_down_and_unbounded_without_a_retry():
@@ -327,7 +333,7 @@ def test_the_clock_of_a_failed_step_has_stopped():
     play.wait(MINUTE)
     play.do(Fail("a", "r"))
     play.wait(10 * MINUTE)
-    assert queries.durations(play.state, "a", play.now) == MINUTE
+    assert limits.durations(play.state, "a", play.now) == MINUTE
 
 
 def test_usage_of_a_bound_is_told_in_percent_and_in_words():

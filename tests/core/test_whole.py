@@ -190,6 +190,22 @@ def test_elapsed_time_leaves_out_the_time_it_was_finished():
     assert limits.elapsed(play.state, play.now) == 11 * MINUTE
 
 
+@pytest.mark.parametrize("stop", [Fail("work/a", "red"), Block("work/a", "no key")], ids=["failed", "blocked"])
+def test_no_clock_runs_while_a_step_is_stuck_and_nobody_works_on_another_one(stop):
+    play = given({"id": "work", "parallel": True, "step": [{"id": "a"}, {"id": "b"}]})
+    play.do(Begin("work/a"), Begin("work/b"))
+    play.wait(MINUTE).do(stop)
+    play.wait(MINUTE)
+    assert limits.elapsed(play.state, play.now) == 2 * MINUTE
+    play.do(Done("work/b"))
+    play.wait(HOUR)
+    assert limits.elapsed(play.state, play.now) == 2 * MINUTE
+    assert limits.durations(play.state, "work", play.now) == 2 * MINUTE
+    play.do(Resume("work/a"))
+    play.wait(MINUTE)
+    assert limits.elapsed(play.state, play.now) == 3 * MINUTE
+
+
 def test_a_rest_that_is_both_paused_and_cancelled_is_left_out_once():
     play = at_work()
     play.wait(10 * MINUTE).do(Pause("over night"))
@@ -226,8 +242,14 @@ def test_resume_takes_the_pause_away_and_gets_the_stuck_step_going():
 
 def test_resume_from_a_pending_step_begins_it_when_its_turn_has_come():
     play = given(step("a"), step("b")).finish("a")
-    play.do(Resume("b"))
+    play.do(Pause("over night"), Resume("b"))
     assert play.status("b") == "active"
+
+
+@pytest.mark.parametrize("path", ["a", "b"])
+def test_resume_from_a_step_changes_nothing_of_a_workflow_that_did_not_stop(path):
+    play = given(step("a"), step("b")).finish("a")
+    assert play.typed(play.refuses(Resume(path), "nothing_to_resume", by=PERSON)) == "holdfast next"
 
 
 def test_resume_from_a_step_does_not_jump_over_an_undone_one():

@@ -147,7 +147,7 @@ def rewritten(document: dict[str, Any]) -> dict[str, Any]:
 
 APPROVED = {"required": True, "by": "human", "approved": True, "approved_by": "ada"}
 PUT_BACK_APPROVAL = (
-    "reverted: state_machine.phases[sign-off].approval (forged): only people and reviewers say what is there"
+    "reverted: state_machine.phases[sign-off].approval (forged): only a person or reviewer may set this field"
 )
 PAST = "reverted: state_machine.current_phase (gate_unmet): the step verify is not done: the check 'tests' has not run"
 
@@ -500,7 +500,7 @@ ROWS = {
         lambda d: (d["workflow"].update(id="release-2"), phase(d, "write").update(status="in_progress")),
         PARTLY,
         (
-            "reverted: workflow.id (forged): only Holdfast says what is there",
+            "reverted: workflow.id (forged): only Holdfast may set this field",
             "taken: state_machine.phases[write].status",
         ),
         {"state_machine.phases.0.status": "in_progress"},
@@ -582,7 +582,7 @@ ROWS = {
         dev,
         lambda d: (d["tasks"][0].update(description="Add two forms"), d["context"].update(k=1)),
         PARTLY,
-        ("taken: context.k", "reverted: tasks[1].description (forged): only Holdfast says what is there"),
+        ("taken: context.k", "reverted: tasks[1].description (forged): only Holdfast may set this field"),
         {"tasks.0.description": "Add a form", "context.k": 1},
     ),
     "the number of a task as a text": Row(
@@ -628,7 +628,7 @@ ROWS = {
         lambda d: (d["supervisor"].update(checks_performed="9"), d["learnings"].append({"lesson": "look first"})),
         PARTLY,
         (
-            "reverted: supervisor.checks_performed (forged): only Holdfast says what is there",
+            "reverted: supervisor.checks_performed (forged): only Holdfast may set this field",
             "taken: learnings[0]",
         ),
         {"supervisor.checks_performed": 0, "learnings.0.lesson": "look first"},
@@ -642,7 +642,7 @@ ROWS = {
         ),
         FORGED,
         (
-            "reverted: generation.steps[3].human_approval (forged): only people and reviewers say what is there",
+            "reverted: generation.steps[3].human_approval (forged): only a person or reviewer may set this field",
             'normalised: generation.steps[1].status, to "in_progress"',
         ),
         {"generation.steps.0.status": "in_progress", "generation.steps.2.human_approval.approved": False},
@@ -651,7 +651,7 @@ ROWS = {
         story,
         lambda d: d.update(workflow_type="planning", mine=1),
         PARTLY,
-        ("reverted: workflow_type (forged): only Holdfast says what is there", "taken: mine"),
+        ("reverted: workflow_type (forged): only Holdfast may set this field", "taken: mine"),
         {"workflow_type": "generation", "mine": 1},
     ),
     # Reviewed phases
@@ -709,7 +709,7 @@ ROWS = {
         gated,
         lambda d: d.update(pr_number=7, mine="x"),
         PARTLY,
-        ("reverted: pr_number (forged): only Holdfast says what is there", "taken: mine"),
+        ("reverted: pr_number (forged): only Holdfast may set this field", "taken: mine"),
         {"pr_number": None, "mine": "x"},
     ),
 }

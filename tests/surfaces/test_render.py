@@ -171,7 +171,8 @@ def test_when_all_is_done_next_and_status_say_so():
     ],
 )
 def test_every_status_has_its_mark(commands, line):
-    story = Story({"id": "a", "approval": True, "optional": True}, {"id": "b"}).do(cmd.Begin("a"))
+    step = {"id": "a", "approval": True, "optional": True, "description": "Write it."}
+    story = Story(step, {"id": "b"}).do(cmd.Begin("a"))
     for command in commands:
         story.do(command)
     assert f"  {line} " in status(story)
@@ -208,7 +209,7 @@ def test_an_approval_is_needed_then_given_then_stale_and_the_finished_step_opens
 def test_a_choice_lists_its_options():
     story = Story({"id": "a", "choice": {"options": ["A", "B"]}}).do(cmd.Begin("a")).do(cmd.Done("a"))
     assert "◐ choice  needed: A, B" in status(story)
-    asked = "the choice by a person is needed: A or B; an agent may pass on their\n        answer"
+    asked = "the choice by a person is needed: A or B; an agent may report the\n        decision"
     assert f"{asked}\n        holdfast approve a --variant VARIANT" in status(story)
 
 

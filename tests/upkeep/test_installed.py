@@ -154,9 +154,23 @@ def test_a_broken_file_does_not_hide_what_is_found_beside_it(place):
     assert [one.level for one in found if not one.message.startswith("qwen: ")] == ["broken", "broken"]
 
 
-def test_a_broken_file_of_a_host_without_us_is_not_ours_to_speak_of(place):
-    (place.root / ".codex").mkdir()
-    (place.root / ".codex/config.toml").write_text("a = ")
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (".codex/hooks.json", "{", "codex: .codex/hooks.json:1: unclosed {"),
+        (".qwen/settings.json", '{"hooks": {"SessionStart": "x"}}', ".json:1: hooks.SessionStart must be a list"),
+    ],
+)
+def test_broken_settings_of_a_host_that_is_used_here_are_found_before_holdfast_is_in_it(place, name, text, said):
+    (place.root / name).parent.mkdir()
+    (place.root / name).write_text(text)
+    (finding,) = place.findings()
+    assert (finding.level, finding.path, said in finding.message) == ("broken", name, True)
+    assert finding.remedy == f"fix {name}"
+
+
+def test_a_broken_file_of_a_host_that_nobody_uses_here_is_not_ours_to_speak_of(place):
+    (place.root / "AGENTS.md").write_bytes(b"\xff")
     assert place.findings() == []
 
 
@@ -227,9 +241,11 @@ def test_a_server_of_ours_that_somebody_wrote_is_not_another(place, server):
 def test_an_installation_in_both_scopes_is_noted(place):
     for scope in ("project", "user"):
         place.install("claude-code", scope)
+        place.install("amp", scope)
     place.install("codex")
-    (finding,) = _of(place, "scopes")
-    assert finding.message.startswith("claude-code: installed for this project and for you")
+    finding, without_hooks = _of(place, "scopes")
+    assert finding.message.startswith("claude-code: installed for this project and for you, so each hook runs twice;")
+    assert without_hooks.message == "amp: installed for this project and for you; one scope is enough"
     assert [typed(one) for one in finding.remedies] == [
         "holdfast uninstall claude-code",
         "holdfast uninstall claude-code --scope user",

@@ -396,8 +396,8 @@ def _finished(state: State, at: str) -> State:
 
 
 def _rested(state: State, at: str) -> State:
-    """Counts the time in which nobody was to work: paused, cancelled or finished, however these overlap."""
-    resting = bool(state.paused or state.cancelled or state.finished_at)
+    """Counts the time in which nobody was to work: paused, cancelled, finished or stuck, however these overlap."""
+    resting = bool(state.paused or state.cancelled or state.finished_at or _is_stuck(state))
     if resting == bool(state.rest_since):
         return state
     if resting:
@@ -451,3 +451,13 @@ def _amended(state: State, event: ev.Amended) -> State:
         return state.replace(plan=plan.added(event.path, event.step, event.after))
     amended = plan.changed(event.path, lambda _: None if event.op == "retire" else event.step)
     return state.replace(plan=amended, progress={p: step for p, step in state.progress.items() if p in amended})
+
+
+_stuck = states.Following(lambda one: one.status in lifecycle.STUCK)
+
+
+def _is_stuck(state: State) -> bool:
+    """Whether a step failed, or waits to be unblocked, and nobody is at work on another one."""
+    plan, opened = state.plan, states.OPENED.of(state.progress)
+    is_open = any(path in plan and plan.is_leaf(path) for path in opened)
+    return not is_open and any(path in plan for path in _stuck.of(state.progress))

@@ -166,11 +166,11 @@ def unchanged(path: str, progress: Progress, facts: Facts) -> list[str]:
 
 
 def unchanged_because(path: str, progress: Progress, names: list[str], facts: Facts) -> str:
-    verb = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
+    listed = " and ".join(names)
     if any(_last(progress, name).isdisjoint(now) for name, now in _contents(path, progress, facts).items()):
-        return f"{verb} as in an earlier try that {'failed' if is_failure(progress) else 'was sent back'}"
-    since = "the last try failed" if is_failure(progress) else "changes were asked for"
-    return f"{verb} unchanged since {since}"
+        verb, how = "is" if len(names) == 1 else "are", "failed" if is_failure(progress) else "was sent back"
+        return f"{listed} {verb} as in an earlier try that {how}"
+    return f"you have not changed {listed} since the {'last try failed' if is_failure(progress) else 'rejection'}"
 
 
 def copied_because(files: tuple[str, ...]) -> str:

@@ -11,6 +11,8 @@ POLICIES = ("relayed", "human", "signed or passkey", "signed", "passkey")
 ACTIONS = {"load": "loaded", "branch": "branch", "commit": "commit_sha", "pull_request": "pr_url"}
 """What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done. A system may
 have further ones for the definitions of its dialect."""
+OPENING = ("load", "branch")
+"""The actions that Holdfast does when a workflow starts: they are no part of the work."""
 BUILT_IN = "built-in"
 """The source of a definition that comes with Holdfast."""
 MAX_STEPS = 2000

@@ -67,16 +67,6 @@ def policy(step: Step) -> str:
     return max(asked, key=POLICIES.index, default="")
 
 
-def only_asks(step: Step) -> bool:
-    """Whether a step is nothing but a person's approval or choice: it has no work that is begun and handed in.
-
-    A proof names the attempt that it is given to, so a step that takes nothing else is begun first.
-    """
-    asks = policy(step) in ("relayed", "human")
-    work = step.outputs or step.checks or step.review or step.action or step.code or step.result
-    return asks and not (work or step.steps or step.task or step.supervised_after)
-
-
 def check_verdict(check: Check, progress: Progress, facts: Facts) -> str:
     """`passed`, `failed`, `stale`, `claimed` or `missing`. Only the first lets a step be done."""
     evidence = progress.evidence.get(check.name)
@@ -94,19 +84,6 @@ def to_change(step: Step, progress: Progress, facts: Facts) -> str:
     """Why the work has to be changed. A failure is over once every check of the step has passed again."""
     passed = step.checks and all(check_verdict(check, progress, facts) == "passed" for check in step.checks)
     return "" if passed and cycle.is_failure(progress) else progress.advice
-
-
-def handing_in(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
-    """What leads on from a step that is worked on. One that only asks and was sent back is about work of others."""
-    step = state.plan.step(path)
-    if not to_change(step, state.step(path), facts):
-        return (remedies.done(path),)
-    done = (
-        [one for one in state.plan.closure(path) if state.step(one).status == lifecycle.DONE] if only_asks(step) else []
-    )
-    working = [one for one in state.plan.paths if one in done and state.plan.step(one).outputs] or done
-    more = (remedies.reopen(working[-1], text=f"if the work of {working[-1]} has to change"),) if working else ()
-    return (remedies.done(path, text=remedies.FIX), *more)
 
 
 def telling(evidence: Evidence) -> str:
@@ -227,7 +204,8 @@ def lapsed_because(state: State, path: str, facts: Facts) -> str:
 
         return f"is {claim(state.ulid, path, progress.grant, facts)}"
     if given_earlier(progress):
-        return "was given for an earlier attempt"
+        now = progress.attempt + (progress.status == lifecycle.PENDING)
+        return f"is for attempt {progress.grant.attempt if progress.grant else 0}; attempt {now} needs a new one"
     whole = facts.hand_ins.get(path)
     gone = f"{_listed(tuple(whole.deleted))} was deleted" if whole and whole.deleted else ""
     return f"no longer holds: {gone or 'the work changed since'}"
@@ -313,8 +291,8 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
             how = (how[0].replace(text="bring the test back, then"), again, *chosen)
         reason = telling(progress.evidence[check.name]) if verdict == "failed" and not untrusted else ""
         if is_lacking(check) and way in _NO_WAYS:
-            whose = "the project has" if not way else "the configuration says that there is"
-            said = f"counts only when Holdfast runs it, and {whose} no {check.uses} command"
+            why = "set one" if not way else "the configuration says that there is none"
+            said = f"cannot run: Holdfast has no {check.uses} command; {why}"
         found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", how, reason))
     same = [] if progress.data.get(UNCHANGED) else cycle.unchanged(path, progress, facts)
     if same:
@@ -422,18 +400,10 @@ def people_unmet(state: State, path: str, facts: Facts) -> list[Unmet]:
             among = f": {' or '.join(step.choice.options)}" if step.choice and step.choice.options else ""
             said = f"is needed{among}" if verdict == "none" else lapsed_because(state, path, facts)
             who = policies.SAID[policy(step)] or policies.SAID["human"]
-            said += "; an agent may pass on their answer" if policy(step) == "relayed" else ""
+            said += "; an agent may report the decision" if policy(step) == "relayed" else ""
             own = renewing(state, path, facts) if verdict == "claimed" else approving(step, path)
             found.append(Unmet(kind, kind, f"the {kind}{who} {said}", remedies.person(path, own)))
     return found
-
-
-def not_begun(state: State, path: str, facts: Facts) -> list[Unmet]:
-    """What a step needs that could begin: where there is nothing to do in it, only a person's word."""
-    step = state.plan.step(path)
-    if only_asks(step) and not (step.description or step.agents):
-        return people_unmet(state, path, facts)
-    return [Unmet("begin", path, "it has not begun", (remedies.begin(path),))]
 
 
 def sealed(state: State, facts: Facts) -> str:

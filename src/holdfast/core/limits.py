@@ -1,8 +1,8 @@
-"""How much of its bounds a workflow has used: money and time."""
+"""How much of its bounds a workflow has used: money and time; and how long its steps took."""
 
 from __future__ import annotations
 
-from holdfast.core import moment
+from holdfast.core import lifecycle, moment
 from holdfast.core.state import State
 from holdfast.core.value import Value
 
@@ -32,6 +32,15 @@ def elapsed(state: State, now: str) -> float:
     """Seconds since the start, without the time in which nobody was to work."""
     end = state.rest_since or now
     return max(0.0, moment.between(state.created_at, end) - state.rested_seconds)
+
+
+def durations(state: State, path: str, now: str) -> float | None:
+    """Seconds that a step has taken in its last attempt; that of one that failed, or rests, has stopped."""
+    progress = state.step(path)
+    if not progress.started_at:
+        return None
+    ended = progress.tries[-1].at if progress.status == lifecycle.FAILED and progress.tries else ""
+    return moment.between(progress.started_at, progress.finished_at or ended or state.rest_since or now)
 
 
 def usages(state: State, now: str) -> list[Usage]:

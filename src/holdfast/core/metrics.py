@@ -19,9 +19,10 @@ _COUNTED = ("checks_run", "checks_failed", "reviews", "reopened", "compactions")
 def metrics(records: Iterable[Record], now: str) -> dict[str, Any]:
     """What the work took so far. Seconds are whole and rounded down.
 
-    One clock measures everything. It is still while the workflow is paused, cancelled or completed, so the total is
-    the time up to the end or up to now without pauses, and a step's duration is the time it was open (active, in review
-    or waiting) in all its attempts together. Steps that never began are not listed.
+    One clock measures everything. It is still while the workflow is paused, cancelled or completed, and while a step is
+    stuck and nobody works on another one. So the total is the time up to the end or up to now without these, and a
+    step's duration is the time it was open (active, in review or waiting) in all its attempts together. Steps that
+    never began are not listed.
 
     - `human_approval_time_seconds`: the time steps were waiting for a person, added up.
     - `retry_count`: tries that followed a failure at once, at the failed step or at the one it goes back to.
@@ -93,7 +94,7 @@ class _Tally:
             passed = moment.between(self.at, at)
             if state.paused:
                 self.paused += passed
-            else:
+            elif not state.rest_since:
                 self.worked += passed
         self.at = at
 

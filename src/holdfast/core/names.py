@@ -52,7 +52,7 @@ def checked_text(text: str, what: str, limit: int = 4000) -> str:
         raise UsageError("bad_text", f"the {what} is not valid UTF-8", remedy="write it in UTF-8") from None
     if not text.strip():
         said = f"the {what} has no text"
-        raise UsageError("bad_text", said, remedy="write one, or leave it out", facts={"what": what, "bytes": size})
+        raise UsageError("bad_text", said, remedy="write some text", facts={"what": what, "bytes": size})
     if size > limit or "\0" in text:
         said = f"the {what} must have 1 to {limit} bytes of text, and has {size}"
         way = "shorten it, or put it into a file and name the file as an artifact"

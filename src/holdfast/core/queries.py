@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, limits, moment, remedies
+from holdfast.core import asking, gates, lifecycle, limits, remedies
 from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
@@ -11,6 +11,7 @@ from holdfast.errors import NotFound, UsageError
 from holdfast.plain.digest import digest
 
 RUNNING = ("in_progress", "waiting", "blocked", "failed", "escalated", "paused")
+STATUSES = (*RUNNING, "completed", "finalized", "cancelled")
 WORKSPACE, DELETED = "workspace", "deleted"
 """What the context says of a workspace that is deleted, once that is committed."""
 READY = ("begin", "done", "action", "finalize", "unchanged", "commit")
@@ -189,7 +190,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
             return [absent_because(state, needed, facts) for needed in absent]
         if unsupervised := gates.unsupervised(state, path):
             return unsupervised
-        return gates.not_begun(state, path, facts)
+        return asking.not_begun(state, path, facts)
     if progress.status == lifecycle.BLOCKED:
         again = (remedies.unblock(path),)
         ways = remedies.person(path, *again) if is_used_up(state, path) else again
@@ -210,7 +211,9 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         return outdated(state, path, facts) + renewed if renewed else []
     found = unmet_work(state, path, facts)
     if not found and progress.status == lifecycle.ACTIVE:
-        way = bare(state, path, facts, gates.handing_in(state, path, facts))
+        if asking.is_asked(state, path):
+            return gates.people_unmet(state, path, facts)
+        way = bare(state, path, facts, asking.handing_in(state, path, facts))
         return [gates.Unmet("done", path, "the work is under way", way)]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         people = gates.people_unmet(state, path, facts)
@@ -367,15 +370,6 @@ def step_with(state: State, check: str, named: str = "") -> str:
         steps = [named] if named else state.plan.paths
         raise no_check(check, named, (one.name for path in steps for one in state.plan.step(path).checks))
     return found[0]
-
-
-def durations(state: State, path: str, now: str) -> float | None:
-    """Seconds that a step has taken in its last attempt; the clock of one that failed has stopped."""
-    progress = state.step(path)
-    if not progress.started_at:
-        return None
-    ended = progress.tries[-1].at if progress.status == lifecycle.FAILED and progress.tries else ""
-    return moment.between(progress.started_at, progress.finished_at or ended or now)
 
 
 def next_step(state: State, at: str | None) -> str | None:

@@ -92,6 +92,9 @@ not_a_task = _of_step(  # other steps say themselves how often they are tried, a
 )
 
 already_finished = _of_workflow("already_finished", "{} is finished", _reopen)
+not_stopped = _of_workflow(
+    "nothing_to_resume", "{} has neither failed nor stopped, so there is nothing to resume", remedies.next_step
+)
 nothing_to_resume = _of_workflow("nothing_to_resume", "{} has nothing that could be resumed", _reopen)
 no_parent = _of_workflow("no_parent", "{} builds on no other workflow", remedies.status)
 not_completed = _of_workflow(
@@ -247,7 +250,7 @@ def engine_must_run(path: str, check: Check, untrusted: str = "") -> Refused:
     run = remedies.check(check.name)
     way: tuple[Remedy, ...] = (remedies.trust(untrusted, text=gates.READ) if untrusted else run,)
     if gates.is_lacking(check) and not untrusted:
-        said, way = f"{said}, and the project has no {check.uses} command", remedies.equip(check.uses)
+        said, way = f"{said}, and it has no {check.uses} command; set one", remedies.equip(check.uses)
     return Refused("engine_must_run", said, remedy=way, facts={"step": path, "check": check.name})
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
-from holdfast.core import cycle, gates, lifecycle, queries, record
+from holdfast.core import asking, cycle, gates, lifecycle, queries, record
+from holdfast.core.definition import OPENING
 from holdfast.core.facts import Facts
 from holdfast.core.provenance import (
     BY,
@@ -54,7 +55,7 @@ LINES = 4
 def shown_of(state: State, path: str, facts: Facts) -> str:
     """The status of a step as people are shown it."""
     status = state.step(path).status
-    if status != lifecycle.PENDING or not gates.only_asks(state.plan.step(path)):
+    if not asking.takes_word(state, path):
         return status
     lacking = {one.kind for one in queries.blockers(state, path, facts)}
     return lifecycle.WAITING if lacking and lacking <= {"approval", "choice"} else status
@@ -105,8 +106,9 @@ class Standing:
 
     @part
     def finished_percent(self) -> int:
-        """How much of the steps without steps below them is finished."""
-        leaves = self.state.plan.leaves()
+        """How much of the steps without steps below them is finished, apart from those that begin every run."""
+        every, plan = self.state.plan.leaves(), self.state.plan
+        leaves = [path for path in every if plan.step(path).action not in OPENING] or every
         return 100 * sum(self.state.step(path).status in lifecycle.FINISHED for path in leaves) // len(leaves)
 
     @part

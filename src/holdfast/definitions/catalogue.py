@@ -8,7 +8,6 @@ from _collections_abc import Callable
 from holdfast.core import remedies
 from holdfast.core.definition import Definition, Words
 from holdfast.core.names import is_name, nearest
-from holdfast.core.plan import Plan
 from holdfast.core.remedy import shell
 from holdfast.core.value import Value
 from holdfast.definitions.file import DefinitionFile
@@ -88,7 +87,7 @@ class Catalogue:
         entry = Entry(name=name, path=file.path, builtin=builtin, trusted=True if builtin else None)
         try:
             definition = file.definition()
-            steps = len(Plan(definition.steps).leaves())
+            steps = len(definition.steps)
             entry = entry.replace(
                 title=definition.title, description=definition.description, dialect=definition.dialect, steps=steps
             )

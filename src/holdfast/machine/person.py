@@ -46,7 +46,10 @@ class Person:
             shown = text.encode(sys.stdout.encoding or "utf-8", "backslashreplace")
             while shown:
                 shown = shown[os.write(terminal, shown) :]
-            return os.read(terminal, longest).decode("utf-8", "replace")
+            said = os.read(terminal, longest)
+            if not said.endswith(b"\n"):  # what is printed next has a line of its own
+                os.write(terminal, b"\n")
+            return said.decode("utf-8", "replace")
         except (OSError, termios.error):  # nobody who can answer: the terminal is gone, or others have it
             return ""
         finally:
@@ -63,7 +66,7 @@ class Person:
         """Refuses what only a person may do, unless they press a key for it now, or have agreed to it just before."""
         if not self._confirmed and not self.agrees(f"{what[:1].upper()}{what[1:]}?", default=default):
             said = "not confirmed; nothing was changed"
-            raise HoldfastError("declined", said, remedy=remedies.status(), facts={"what": what})
+            raise HoldfastError("declined", said, remedy=remedies.listing(), facts={"what": what})
 
 
 def objection(pid: int = 0) -> str:

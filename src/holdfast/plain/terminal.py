@@ -175,7 +175,7 @@ def fold(text: str, width: int) -> str:
     """Text whose lines break between words where they are wider than a terminal; `width` 0 leaves them as they are.
 
     A command never breaks, because what is copied from two lines would run as two commands: the one in parentheses at
-    the end of a line, and each of those after an arrow, gets a line of its own.
+    the end of a line, each of those after an arrow, and one with which a line ends, gets a line of its own.
     """
     if not width:
         return text
@@ -200,13 +200,25 @@ def _folded(line: str, width: int) -> list[str]:
     lead, rest = _cells(words, indent)
     hang = " " * columns(_uncoloured(lead)) if lead.strip() else below
     out, now = [], lead
-    for number, word in enumerate(rest.split()):
+    for number, word in enumerate(_words(rest)):
         longer = f"{now} {word}" if number else f"{now}{word}"
         if columns(_uncoloured(longer)) > width and (number or lead.strip()):
             out.append(now)
             longer = f"{hang if columns(hang) <= width // 2 else below}{word}"
         now = longer
     return [*out, now, *([f"{below}{command}"] if command else [])]
+
+
+def _words(text: str) -> list[str]:
+    """The words between which text may break: a command of ours up to the end of the line, or the next one, is one."""
+    text = text.strip()
+    if "holdfast " not in text or "  " in text or text.endswith("."):
+        return text.split()
+    import re
+
+    command = r"(?:^|(?<=: )|(?<= or ))((?:\x1b\[[0-9;]*m)*holdfast [^·]*?)(?= ·|$)"
+    parts = re.split(command, text)
+    return [word for n, part in enumerate(parts) for word in ([part] if n % 2 else part.split())]
 
 
 def _cells(line: str, indent: str) -> tuple[str, str]:

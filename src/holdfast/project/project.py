@@ -238,17 +238,21 @@ class Project:
     def list(self, *, status: str = "", type: str = "", session: str = "") -> list[Workflow]:
         """The active workflows, then the finished ones, the newest first.
 
-        `status` takes the engine's or the dialect's word, or `active` for all that are not finished.
+        `status` takes the engine's or the dialect's word, or `active` for all that are not finished; `type` the name of
+        a definition, also behind that of its dialect.
         """
         from holdfast.systems.seam.found import told_gone, unreadable
 
         self.heal()
+        _require_status(self, status)
         found = []
         store, is_open = self.wired.store, status == "active"
         entries = (*store.active(), *store.unpublished()) if is_open else store.entries()
         ended = [entry for entry in entries if not entry.active]
         for entry in (*(one for one in entries if one.active), *reversed(ended)):
-            if (type and entry.type != type) or (session and entry.session != session):
+            if type and type not in (entry.type, f"{entry.dialect}/{entry.type}"):
+                continue
+            if session and entry.session != session:
                 continue
             if status and not (is_open or entry.active) and status not in _words(entry.dialect, entry.status):
                 continue
@@ -406,6 +410,18 @@ class Project:
 def _words(name: str, status: str) -> tuple[str, ...]:
     """What a status may be asked for as: the engine's word, the dialect's, and the one agents use."""
     return status, dialect(name).status_words.get(status, status), CONVENTION.get(status, status)
+
+
+def _require_status(project: Project, status: str) -> None:
+    """Refuses a word that is no workflow's status."""
+    if status in ("", "active", *queries.STATUSES):
+        return
+    dialects = dict.fromkeys((*NAMES, *(entry.dialect for entry in project.wired.store.entries())))
+    words = [word for name in dialects for one in queries.STATUSES for word in _words(name, one)]
+    if status not in words:
+        known = ", ".join(("active", *queries.STATUSES))
+        said = f"{status[:60]!r} is no status of a workflow; it is one of: {known}"
+        raise UsageError("bad_status", said, remedy=remedies.listing(True), facts={"status": status[:200]})
 
 
 def _ambiguous(beginning: str, candidates: Sequence[Entry]) -> UsageError:

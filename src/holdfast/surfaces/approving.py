@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from _collections_abc import Iterator, Mapping, Sequence
 
+from holdfast.core import asking, covered, ending, gates, lifecycle, provenance, queries, remedies
 from holdfast.core import commands as cmd
-from holdfast.core import covered, ending, gates, lifecycle, provenance, queries, remedies
 from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError
 from holdfast.machine.place import Place
@@ -104,8 +104,9 @@ def is_ready(workflow: Workflow, path: str) -> bool:
     step, progress = state.plan.step(path), state.step(path)
     missing = {one.kind for one in queries.blockers(state, path, workflow.facts())}
     if progress.status == lifecycle.ACTIVE:
-        return missing == {"done"} and (step.review is None or progress.reviewed)
-    if progress.status == lifecycle.PENDING and gates.only_asks(step):
+        is_handed_in = missing == {"done"} and (step.review is None or progress.reviewed)
+        return is_handed_in or (bool(missing) and missing <= {"approval", "choice"})
+    if progress.status == lifecycle.PENDING and asking.only_asks(step):
         return bool(missing) and missing <= {"begin", "approval", "choice"}
     words = {lifecycle.WAITING: {"approval", "choice"}, lifecycle.DONE: {"approval", "choice"}}
     return bool(missing) and missing <= words.get(progress.status, {lifecycle.ESCALATED})

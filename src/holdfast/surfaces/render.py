@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import lifecycle, limits, moment, queries
+from holdfast.core import lifecycle, limits, moment, queries, remedies
 from holdfast.core.apply import Record
 from holdfast.core.briefing import LEFT, NEWEST_NOTES, Briefing, alert_text, people_of
 from holdfast.core.moment import ago
@@ -21,6 +21,8 @@ WIDEST = 100
 UNCUT = 1000
 """Lines of a text that is shown whole."""
 _LABEL = 8
+_SAID = 12
+"""Columns that the step and what it waits for need, where a workflow is told in one line."""
 _LINES, _ALERT_LINES = 3, 12
 """What an edit became is told field by field, so it has more room."""
 
@@ -34,15 +36,25 @@ def status(brief: Briefing, style: Style, width: int = 80, *, scope: Scope = ANY
     return _joined(blocks)
 
 
-def in_short(brief: Briefing, style: Style, scope: Scope) -> str:
-    """A workflow in one line: the step, what it waits for, and the command."""
+def in_short(brief: Briefing, style: Style, scope: Scope, width: int | None = None, where: str = "") -> str:
+    """A workflow in one line: the step, what it waits for, and the command. Without a width, nothing is left out.
+
+    Else the step and what it waits for are cut, then another command is named, then none: no command is ever cut.
+    """
     first, state = brief.first, brief.state
     status = brief.shown_of(brief.step) if brief.step else ""
     mark = paint(style, status)(lifecycle.MARKS[status]) if status else style.green("✓")
     at = f" · {brief.step}" if brief.step else ""
-    said = f": {first.message}" if first else ": all steps are done"
-    way = f"  {style.dim(f'({escape(told(brief.now, scope))})')}" if brief.now else ""
-    return f"{mark} {style.bold(escape(state.id))}{escape(at + said)}{way}\n"
+    said = escape(where + at + (f": {first.message}" if first else ": all steps are done"))
+    way = told(brief.now, scope) if brief.now else ""
+    if width is not None:
+        room = width - 2 - columns(escape(state.id)) - len("  ()")
+        others = [*(told([one], scope) for one in brief.now), told([remedies.next_step()], scope)] if way else []
+        fitting = [one for one in others if one and columns(escape(one)) + _SAID <= room]
+        if columns(said) + columns(escape(way)) > room:
+            way = fitting[0] if fitting else ""
+        said = clip(said, room - columns(escape(way)) if way else room + len("  ()"))
+    return f"{mark} {style.bold(escape(state.id))}{said}{'  ' + style.dim(f'({escape(way)})') if way else ''}\n"
 
 
 def _joined(blocks: Iterable[list[str]]) -> str:
@@ -271,16 +283,23 @@ def _items(texts: Iterable[str], width: int, mark: str = "") -> list[str]:
 def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int | None, now: str) -> str:
     """A table of workflows, one line each. What does not fit is left out, or a title cut; without a width, nothing is.
 
-    An id is never cut: commands take it.
+    An id is never cut, as commands take it: a long one among short ones is above the rest of its row.
     """
     rows, wide = _fitting(list(entries), now, width)
     out = [style.dim("  ".join(pad(name, wide[name]) for name in wide).rstrip())]
     for row in rows:
+        if columns(row["ID"]) > wide["ID"]:
+            out.append(row["ID"])
+            row["ID"] = ""
         cells = {name: pad(clip(row[name], wide[name]), wide[name]) for name in wide}
         if "STATUS" in cells:
             cells["STATUS"] = paint(style, row["STATUS"].replace(" ", "_"))(cells["STATUS"])
         out.append("  ".join(cells.values()).rstrip())
     return "\n".join(out) + "\n"
+
+
+_OWN_LINE = 2
+"""An id that takes more than this part of a terminal has a line of its own, above the rest of its row."""
 
 
 def _fitting(
@@ -294,6 +313,9 @@ def _fitting(
     if _total(wide) > width:
         rows = [_cells(entry, now, named_steps=False) for entry in entries]
         wide = _widths(rows)
+    short = [own for row in rows if (own := columns(row["ID"])) <= width // _OWN_LINE]
+    if _total(wide) > width and short:
+        wide["ID"] = max(short)
     whole = wide["TITLE"]
     for left_out, least in (("", _TITLE), ("TYPE", _TITLE), ("UPDATED", _TITLE), ("BRANCH", _NARROWEST), ("DONE", 0)):
         wide.pop(left_out, None)

@@ -27,6 +27,9 @@ from holdfast.upkeep.findings import Finding, broken, ok, warning
 HOOK_WITHIN, SERVER_WITHIN = 10, 30
 """Seconds. A server imports a good deal when it starts."""
 ANOTHER = "the line belongs to another installation of Holdfast"
+_SERVER, _STATUS_LINE = "MCP server", "status line"
+"""What lines are for that are no hooks."""
+_NO_HOOKS = (_SERVER, _STATUS_LINE)
 _CLIENT = {"name": "holdfast doctor", "version": "1"}
 _GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT}
 _HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _GREETING}
@@ -58,7 +61,7 @@ class _Looked:
         """The programs that settings name, each with the hosts."""
 
     def every(self) -> Iterator[Finding]:
-        wired, there = self._wired, dict[str, list[str]]()
+        wired, there, hooked = self._wired, dict[str, list[str]](), set[str]()
         for scope in SCOPES if wired.settings.home else (PROJECT,):
             whole = setting(wired.settings, scope, wired.place.worktree, wired.place.root)
             for host in installation.HOSTS:
@@ -68,11 +71,14 @@ class _Looked:
                     yield from self._host(host, at)
                     if installation.is_there(host, at):
                         there.setdefault(host, []).append(scope)
+                        listed = (about for _, found in installation.running(host, at) for about, _ in found)
+                        hooked |= {host for about in listed if about not in _NO_HOOKS}
                 except HoldfastError as wrong:
                     yield from _unreadable(host, at, wired.settings.data_dir, wrong)
         for host, scopes in there.items():
             if len(scopes) > 1:
-                said = f"{host}: installed for this project and for you, so each hook runs twice; one scope is enough"
+                twice = ", so each hook runs twice" if host in hooked else ""
+                said = f"{host}: installed for this project and for you{twice}; one scope is enough"
                 either = (remedies.named("uninstall", {"host": host, "scope": _typed(one)}) for one in scopes)
                 yield warning("scopes", said, tuple(either))
 
@@ -81,9 +87,12 @@ class _Looked:
         for path in installation.leftovers(host, at):
             name = installation.name_of(path, at)
             yield warning("host", f"{host}: {name} was left by an installation that was killed", again, name)
-        if not installation.is_there(host, at):
+        is_there = installation.is_there(host, at)
+        if not is_there and not installation.is_used(host, at):
             return
-        plan = installation.planned(host, at, self._wired.settings.data_dir)
+        plan = installation.planned(host, at, self._wired.settings.data_dir)  # raises where `install` is refused
+        if not is_there:
+            return
         if plan.is_needed:
             yield warning("host", f"{host}: the installation is incomplete or out of date", again)
         outdated = {plan.shown[change.path] for change in plan.changes if change.kind != "unchanged"}
@@ -98,10 +107,10 @@ class _Looked:
         for path, listed in installation.running(host, at):
             name = installation.name_of(path, at)
             for about, line in listed:
-                if about == "status line":
+                if about == _STATUS_LINE:
                     continue
                 if self._works(host, name, about, line, at, again):
-                    does = "the MCP server answers" if about == "MCP server" else "hooks fire"
+                    does = "the MCP server answers" if about == _SERVER else "hooks fire"
                     yield ok("host", f"{host}: {name}: {does}", name)
 
     def _works(self, host: str, name: str, about: str, line: str, at: Setting, again: Remedy) -> bool:
@@ -109,7 +118,7 @@ class _Looked:
         program = lines.program_of(line)
         if program:
             self.users.setdefault(program, []).append(host)
-        if (program and not reach.is_ours(program)) or (about == "MCP server" and "mcp" in self._lacking):
+        if (program and not reach.is_ours(program)) or (about == _SERVER and "mcp" in self._lacking):
             return False
         if line not in self._tried:
             self._tried[line] = _tried(self._wired, about, line, at)
@@ -135,8 +144,9 @@ def _typed(scope: str) -> str:
 
 
 def _unreadable(host: str, at: Setting, data_dir: str, wrong: HoldfastError) -> Iterator[Finding]:
-    """What is wrong in files of a host without us is not ours to say."""
-    if not installation.is_known(host, at, data_dir) and not installation.is_named(host, at):
+    """What is wrong in files of a host that nobody uses here is not ours to say."""
+    is_ours = installation.is_known(host, at, data_dir) or installation.is_named(host, at)
+    if not is_ours and not installation.is_used(host, at):
         return
     said, path = wrong.message.removesuffix(f"; {UNCHANGED}"), str(wrong.facts.get("path", ""))
     if wrong.code != "broken_file":
@@ -148,12 +158,12 @@ def _unreadable(host: str, at: Setting, data_dir: str, wrong: HoldfastError) -> 
 
 def _tried(wired: Wired, about: str, line: str, at: Setting) -> str:
     """What is wrong with a line; empty when it does what it is there for."""
-    own = shlex.join(at.server) if about == "MCP server" else at.hook_line
-    typed = "holdfast mcp" if about == "MCP server" else "holdfast hook"
+    own = shlex.join(at.server) if about == _SERVER else at.hook_line
+    typed = "holdfast mcp" if about == _SERVER else "holdfast hook"
     if line not in (own, typed):
         return ANOTHER
     words = ["/bin/sh", "-c", line if "&&" in line else f"exec {line}"]
-    return _serves(wired, words) if about == "MCP server" else _fires(wired, words)
+    return _serves(wired, words) if about == _SERVER else _fires(wired, words)
 
 
 def _fires(wired: Wired, words: list[str]) -> str:

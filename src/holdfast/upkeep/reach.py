@@ -10,7 +10,7 @@ from holdfast.core import remedies
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.hosts.installing import codex, installation, lines
-from holdfast.hosts.installing.setting import PROJECT, USER, setting
+from holdfast.hosts.installing.setting import PROJECT, USER, Setting, setting
 from holdfast.machine import installer
 from holdfast.machine.place import read_regular
 from holdfast.plain.plainjson import object_in
@@ -59,19 +59,39 @@ def on_path(users: Mapping[str, Sequence[str]], path: str | None = None) -> Find
     """Whether `holdfast` and its launcher are found on the path, and are those of this installation."""
     from shutil import which
 
+    if not_there := absent(users, path):
+        return not_there
     folder = os.path.dirname(sys.executable)
-    hosts = ", ".join(dict.fromkeys(host for named in users.values() for host in named))
-    found = {name: which(name, path=path) for name in lines.PROGRAMS}
-    absent = [name for name in found if found[name] is None and name in users]
-    if absent:
-        verb = "is" if len(absent) == 1 else "are"
-        said = f"{' and '.join(absent)} {verb} not on PATH, and settings of {hosts} name {_it(absent)}"
-        return warning("path", said, installer.reach(folder))
-    for name, there in found.items():
+    for name, there in ((name, which(name, path=path)) for name in lines.PROGRAMS):
         if there is not None and _is_another(name, there):
             said = f"{name} on PATH is {there}, of another installation; this one is {os.path.join(folder, name)}"
             return warning("path", said, installer.reach(folder))
     return ok("path", "holdfast on PATH is this installation")
+
+
+def absent(users: Mapping[str, Sequence[str]], path: str | None = None) -> Finding | None:
+    """That programs which settings name are not on the path; None where they are."""
+    from shutil import which
+
+    lost = [name for name in lines.PROGRAMS if name in users and which(name, path=path) is None]
+    if not lost:
+        return None
+    hosts = ", ".join(dict.fromkeys(host for named in users.values() for host in named))
+    said = f"{' and '.join(lost)} {'is' if len(lost) == 1 else 'are'} not on PATH, and settings of {hosts} name"
+    return warning("path", f"{said} {_it(lost)}", installer.reach(os.path.dirname(sys.executable)))
+
+
+def absent_for(hosts: Sequence[str], at: Setting) -> Finding | None:
+    """The same of what the settings of these hosts name."""
+    users: dict[str, list[str]] = {}
+    for host in hosts:
+        try:
+            listed = [line for _, found in installation.running(host, at) for _, line in found]
+        except HoldfastError:
+            continue  # which was told when it was installed
+        for program in filter(None, map(lines.program_of, listed)):
+            users.setdefault(program, []).append(host)
+    return absent(users)
 
 
 def _it(names: Sequence[str]) -> str:

@@ -111,7 +111,7 @@ def test_the_answer_says_what_became_of_each_file(room):
     assert kinds[".claude/settings.json"] == "changed"
     assert kinds[".mcp.json"] == "created"
     assert answer["dry_run"] is False
-    assert "it is there already" in room.holdfast("install", "claude-code")
+    assert "already installed" in room.holdfast("install", "claude-code")
 
 
 def test_for_a_person_it_goes_into_their_own_folder(room):
@@ -146,7 +146,7 @@ def test_what_is_wrong_with_one_host_is_told_and_does_not_stop_the_others(room):
     assert not (room.root / ".mcp.json").exists()
     said = room.holdfast("install", code=2)
     assert "✗ claude-code: .claude/settings.json:1: " in said
-    assert "✓ codex: it is there already" in said
+    assert "✓ codex: already installed" in said
     assert room.holdfast("install", "claude-code", "--json", code=2)["error"]["code"] == "broken_file"
 
 
@@ -205,3 +205,35 @@ def test_the_line_that_is_put_in_is_the_one_that_hook_prints(room):
     event = {"hook_event_name": "Stop", "session_id": "x", "cwd": str(room.root)}
     done = subprocess.run(["sh", "-c", line], input=json.dumps(event), capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_a_file_that_somebody_edited_is_theirs_once_the_host_is_taken_out(room):
+    room.write(".opencode/opencode.json", "{}")
+    room.holdfast("install", "opencode")
+    path = room.root / ".opencode/commands/dev.md"
+    path.write_text(path.read_text() + "More.\n")
+    said = room.person("uninstall", "opencode")
+    assert "the other files in .opencode/commands/" in said
+    assert path.exists()
+    assert "the installation is incomplete" not in room.holdfast("doctor")
+    assert "opencode (Holdfast is not installed)" in room.holdfast("init")
+    assert "Remove" not in room.person("uninstall")
+
+
+def test_a_file_that_hosts_have_in_common_is_removed_with_the_one_that_is_installed(room):
+    for host in ("copilot", "amp"):
+        room.holdfast("install", host)
+    room.person("uninstall", "amp")
+    answer = Bench(room.root).person("uninstall")
+    assert "copilot: " in answer.out
+    assert "amp: " not in answer.out
+    assert "holdfast uninstall --dry-run" in answer.out
+    assert room.person("uninstall", says="y").count("removed") == 1
+    assert not (room.root / "AGENTS.md").exists()
+
+
+def test_who_installs_without_the_path_is_told_so_at_once(room):
+    said = room.holdfast("install", "gemini")
+    assert "not on PATH, and settings of gemini name" in said
+    assert "export PATH=" in said
+    assert "not on PATH" in room.holdfast("init", "qwen", "--json")["warnings"][0]

@@ -101,7 +101,7 @@ class Project:
         env: dict[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Answer:
-        """A terminal of one's own; `says` is typed at the first prompt, after what happens meanwhile."""
+        """A terminal of one's own; each line of `says` is typed at a prompt, after what happens meanwhile."""
         primary, secondary = forked.terminal()
         ends = (secondary, secondary, secondary)
         process = forked.start(words, ends, cwd=cwd or self.root, env={**self.env, **(env or {})}, session=True)
@@ -158,6 +158,7 @@ def _checked(answer: Answer) -> Answer:
 
 def _converse(primary: int, says: str, meanwhile: Callable[[], object]) -> str:
     out, said, deadline = b"", False, time.monotonic() + 60
+    lines = iter(says.split("\n"))
     while time.monotonic() < deadline:
         if not select.select([primary], [], [], 1)[0]:
             continue
@@ -171,7 +172,7 @@ def _converse(primary: int, says: str, meanwhile: Callable[[], object]) -> str:
         if out.endswith((b"[y/N] ", b"[Y/n] ", b"(Enter = none): ", b"the step then fails): ")):
             if not said:
                 meanwhile()
-            os.write(primary, f"{'' if said else says}\n".encode())
+            os.write(primary, f"{next(lines, '')}\n".encode())
             said = True
     return out.decode()
 

@@ -9,7 +9,7 @@ import pytest
     ("words", "command", "blanks"),
     [
         (("start", "generation"), "holdfast start generation SCENE", ["SCENE"]),
-        (("start", "custom", "x"), "holdfast start custom NAME --phases PHASES", ["NAME", "PHASES"]),
+        (("start", "custom", "x"), "holdfast start custom x --phases PHASES", ["PHASES"]),
         (("install", "nohost"), "holdfast install HOST", ["HOST"]),
     ],
 )

@@ -22,6 +22,12 @@ approval = { by = "human" }
 [[step]]
 id = "after"
 """
+PICK = """\
+name = "pick"
+[[step]]
+id = "pick"
+choice = { options = ["A", "B"] }
+"""
 
 
 @pytest.fixture
@@ -51,7 +57,7 @@ def test_a_person_is_shown_all_of_a_relayed_approval_and_enter_is_a_no(bare):
 
 def test_an_agent_still_passes_on_a_person_s_answer_and_is_told_that_it_may(bare):
     waiting(bare, "a")
-    assert "an agent may pass on their answer" in bare.ok("next").out
+    assert "an agent may report the decision" in bare.ok("next").out
     bare.ok("approve", "work")
     assert bare.opened().list()[0].state.finished_at
 
@@ -91,14 +97,21 @@ def test_a_step_that_no_workflow_has_is_not_suggested_for_each_of_them(bare):
     assert "approve nope" not in str(answer.error["remedies"])
 
 
-def test_what_is_only_an_approval_is_called_waiting_wherever_people_look(bare):
-    bare.opened().start("ask", "a")
+@pytest.mark.parametrize("begun", [False, True])
+def test_what_is_only_an_approval_is_called_waiting_wherever_people_look(bare, begun):
+    run = bare.opened().start("ask", "a")
+    if begun:
+        bare.ok("begin", "go")
     assert "waiting" in bare.ok("list").out
     assert "waiting" in bare.ok("list", "--status", "waiting").out
     assert "waiting" in bare.ok("status").out.splitlines()[0]
     assert "waiting" in bare.ok("next").out.splitlines()[0]
     shown = bare.agent().out
     assert shown.startswith("◐ ask-")
+    assert "under way" not in shown + bare.ok("status").out + bare.ok("next").out
+    assert bare.people_ok("reject", "go", says="not yet").code == 0
+    assert "holdfast done go" in bare.ok("next").out
+    assert run.refresh().state.step("go").status == "active"
 
 
 def test_a_start_that_gives_more_tries_is_a_person_s(bare):
@@ -161,3 +174,72 @@ def test_only_the_run_of_a_task_document_has_a_supervisor_and_milestones(bare, w
     bare.opened().start("sign", "a")
     error = bare.agent("orchestrator", *words, "--json").error
     assert error["code"] == "not_orchestrated"
+
+
+def test_what_the_question_of_a_rejection_prints_is_about_the_workflow_that_is_rejected(bare):
+    first, second = (bare.opened().start("ask", name) for name in ("a", "b"))
+    bare.ok("note", "hello", "-w", second.id)
+    shown = bare.person("reject", "go", "-w", first.id, says=" ").out
+    [line] = [one for one in shown.splitlines() if "go fails; " in one]
+    command = line.rpartition(": ")[2].split()
+    assert command == ["holdfast", "resume", "--from", "go", "-w", first.id]
+    before = second.refresh().state.revision
+    refused = bare.agent("resume", "--from", "go", "-w", second.id, "--json").error
+    assert (refused["code"], refused["remedy"]) == ("nothing_to_resume", f"holdfast next -w {second.id}")
+    assert second.refresh().state.revision == before
+
+
+def test_a_rejection_that_fails_the_step_is_confirmed_by_a_yes_only(bare):
+    run = bare.opened().start("ask", "a")
+    enters = bare.person("reject", "go")
+    assert (enters.code, "Reject go? [y/N]" in enters.out) == (1, True)
+    over = bare.person("reject", "go", says="\x04")
+    assert (over.code, "Reject go?" in over.out) == (1, False)
+    assert "\ngo was not rejected\n" in over.out
+    assert run.refresh().state.step("go").status == "pending"
+
+
+def test_where_nothing_waits_in_several_workflows_the_way_on_is_not_refused(bare):
+    for name in ("a", "b"):
+        bare.opened().start("sign", name)
+    for command in ("approve", "reject"):
+        assert bare.agent(command, "--json").error["remedy"] == "holdfast status"
+
+
+@pytest.mark.parametrize(("step", "instead"), [("work", ""), ("pick", " --variant VARIANT")])
+def test_a_person_is_not_given_the_choice_back_that_was_refused(bare, step, instead):
+    bare.write(".holdfast/workflows/pick.toml", PICK)
+    run = bare.opened().start("pick" if step == "pick" else "sign", "a")
+    if step == "work":
+        waiting_again = run.begin("work").done("work", {"text": str(bare.root / "text.md")})
+        assert waiting_again.state.step("work").status == "waiting"
+    answer = bare.person("approve", step, "--variant", "C", "-w", run.id)
+    assert answer.code == 3
+    assert answer.out.endswith(f"→ holdfast approve {step}{instead}\n"), answer
+
+
+LONG = "a title that is so long that no line of a terminal has room for it and its command"
+NARROW = {"COLUMNS": "80"}
+
+
+def test_status_breaks_no_command_and_a_long_id_takes_no_column_from_others(bare):
+    id = bare.ok("start", "custom", LONG, "--phases", "A,B", "--json").json["workflow_id"]
+    bare.opened().start("sign", "b")
+    assert len(id) > 40
+    shown = bare.person("status", "-w", id, env=NARROW).out
+    assert any("holdfast " in line and line.endswith(f" -w {id}") for line in shown.splitlines())
+    rows = bare.person("list", env=NARROW).out.splitlines()
+    assert all(name in rows[0] for name in ("STEP", "DONE", "STATUS"))
+    assert "1/2" in rows[rows.index(id) + 1]
+
+
+def test_every_workflow_takes_one_line_of_a_terminal(bare):
+    look = 'name = "look"\n[[step]]\nid = "a"\nchecks = [{ name = "x", uses = "test" }]\n'
+    bare.write(".holdfast/workflows/look.toml", look)
+    ids = [bare.opened().start(name, about).id for name in ("sign", "ask", "look") for about in ("a", "b")]
+    ids.append(bare.ok("start", "custom", LONG, "--phases", "A,B", "--json").json["workflow_id"])
+    for words in ((), ("status",)):
+        lines = bare.person(*words, env=NARROW).out.splitlines()
+        assert len(lines) == len(ids), lines
+        assert all(len(line) <= 80 or ids[-1] in line for line in lines), lines
+        assert any("(holdfast begin work -w" in line for line in lines), lines

@@ -16,7 +16,7 @@ def change(project, old: str, new: str) -> None:
 
 def test_the_definitions_are_listed(empty):
     rows = {row["name"]: row for row in empty.ok("workflows", "--json").json["workflows"]}
-    assert (rows["release"]["path"], rows["release"]["trusted"], rows["release"]["steps"]) == (DEFINITION, False, 7)
+    assert (rows["release"]["path"], rows["release"]["trusted"], rows["release"]["steps"]) == (DEFINITION, False, 6)
     assert "yours, not trusted" in empty.ok("workflows").out
 
 
@@ -33,7 +33,7 @@ def test_a_broken_definition_is_listed_with_its_mistake(empty):
 
 
 def test_a_definition_is_checked_and_every_mistake_is_named(empty):
-    assert empty.ok("workflows", "check", DEFINITION, "--json").json["steps"] == 7
+    assert empty.ok("workflows", "check", DEFINITION, "--json").json["steps"] == 6
     empty.write("bad.toml", 'name = "bad"\nversoin = 1\n[[step]]\nid = "a b"\n')
     answer = empty.agent("workflows", "check", "bad.toml")
     assert answer.code == 2

@@ -73,6 +73,9 @@ def test_status_names_what_is_active_on_other_branches(bench):
     said = bench.ok("status").out
     assert f"{apart} (other)" in said, said
     found = bench.ok("status", "--json").json
+    if "workflows" in found:  # several are of this branch: then all are listed
+        assert apart in {one["workflow_id"] for one in found["workflows"]}
+        assert len(said.splitlines()) == len(found["workflows"])
     assert {"workflow_id": apart, "branch": "other"}.items() <= found["elsewhere"][-1].items()
     assert there not in {one["workflow_id"] for one in found["elsewhere"]} or "(other)" in said
 
@@ -133,8 +136,11 @@ def test_a_mistyped_command_leads_to_the_one_that_was_meant(bench, words, said):
     assert said in answer.error["remedy"]
 
 
-def test_an_empty_list_says_what_was_asked_for(bench):
-    assert bench.ok("list", "--status", "bogus").out == "no workflow has the status bogus\n"
+def test_an_empty_list_says_what_was_asked_for_and_a_word_that_is_no_status_is_refused(bench):
+    assert bench.ok("list", "--status", "failed").out == "no workflow has the status failed\n"
+    refused = bench.agent("list", "--status", "bogus", "--json")
+    assert (refused.code, refused.error["code"]) == (2, "bad_status")
+    assert "in_progress" in refused.error["message"]
     assert bench.ok("list").out == "no workflows\n"
 
 
@@ -167,3 +173,40 @@ def test_a_run_of_unittest_that_finds_no_test_does_not_pass(bench):
         "test_one.py", "import unittest\n\n\nclass One(unittest.TestCase):\n    def test_one(self):\n        pass\n"
     )
     assert bench.agent("done", "verify").code == 0
+
+
+def test_a_workflow_is_listed_by_the_name_that_it_was_started_by(bench):
+    bench.ok("start", "compaction/planning", "A plan")
+    for name in ("compaction/planning", "planning"):
+        assert bench.ok("list", "--type", name, "--json").json["total"] == 1
+    assert bench.ok("list", "--type", "story/planning", "--json").json["total"] == 0
+
+
+def test_a_definition_has_as_many_steps_wherever_they_are_counted(bench):
+    text = 'name = "two"\n[[step]]\nid = "a"\n[[step.step]]\nid = "b"\n[[step.step]]\nid = "c"\n[[step]]\nid = "d"\n'
+    bench.write(".holdfast/workflows/two.toml", text)
+    assert "two, 2 steps" in bench.ok("workflows", "check", ".holdfast/workflows/two.toml").out
+    [line] = [line for line in bench.ok("workflows").out.splitlines() if line.startswith("two ")]
+    assert "2 steps" in line
+    bench.ok("start", "two", "x")
+    assert " 1/2 " in bench.ok("status").out
+
+
+def test_where_nothing_is_done_yet_no_part_of_the_work_is_done(bench):
+    bench.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+    bench.saved_feature("features/a.md", "One", "Two")
+    bench.ok("start", "dev", "features/a.md")
+    assert "0% done" in bench.ok("status").out
+    assert bench.ok("list", "--json").json["workflows"][0]["finished_percentage"] == 0
+
+
+def test_help_of_help_is_the_help(bench):
+    assert bench.ok("help", "--help").out == bench.ok("help").out == bench.ok("--help").out
+
+
+def test_what_can_be_started_ends_with_what_to_type(bench):
+    bench.write(".holdfast/workflows/s.toml", 'name = "s"\n[[step]]\nid = "a"\n')
+    listed = bench.ok("start").out.splitlines()
+    assert listed[-1] == "to start one: holdfast start WORKFLOW SUBJECT"
+    assert "1 step · without a description · yours" in next(line for line in listed if line.startswith("s "))
+    assert "make .holdfast" in " ".join(bench.ok("init", "--help").out.split())

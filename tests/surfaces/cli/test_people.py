@@ -254,9 +254,10 @@ def test_reject_asks_what_should_be_different_and_says_what_happens(project):
     assert "↳ shorter" in project.ok("status").out or "shorter" in project.ok("next").out
 
 
-def test_rejecting_without_feedback_says_that_the_step_has_failed(project):
+def test_rejecting_without_feedback_says_that_the_step_fails(project):
     project.until("sign-off")
-    assert "Without feedback, sign-off fails" in project.person("reject", "sign-off").out
+    shown = project.person("reject", "sign-off").out
+    assert "Without feedback, sign-off fails; to start it again: holdfast resume --from sign-off\n" in shown
 
 
 def test_a_long_approval_is_shown_in_the_pager_and_no_shell_reads_it(project, tmp_path):

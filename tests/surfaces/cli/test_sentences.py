@@ -18,7 +18,10 @@ def cloned(empty):
     [
         (("start", "tdd"), "tdd needs a task", 'holdfast start tdd "TEXT"'),
         (("start", "feature"), "the title is missing (one line, 5 to 500 characters)", "holdfast start feature"),
-        (("start", "custom", "x"), "custom needs phases", "holdfast start custom NAME --phases PHASES"),
+        (("start", "custom", "x"), "custom needs phases", "holdfast start custom x --phases PHASES"),
+        (("start", "feature", ""), "the subject has no text", "write some text"),
+        (("list", "--limit", "0"), "'0' is not a whole number from 1 to 100000", "write a number from 1 to 100000"),
+        (("-w", "x"), "no command is given, only options", "holdfast status -w x"),
         (("start", "dev", "nope.md"), "there is no file 'nope.md'", "git ls-files"),
         (("start", ""), "WORKFLOW is empty", "holdfast start --help"),
         (("trust", ".holdfast/config.toml"), "only a person may trust the commands of .holdfast/config.toml", ""),

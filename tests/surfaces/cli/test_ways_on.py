@@ -233,3 +233,57 @@ def test_an_agent_does_not_start_over_what_waits_for_a_persons_decision(bench, w
     if cancelled:
         assert bench.agent("start", "c", "A", "--json").error["code"] == "person_needed"
     assert bench.person("start", "c", "A", "--fresh").code == 0
+
+
+@pytest.fixture
+def crowd(bench) -> tuple[Bench, dict[str, str]]:
+    """On the branch two that know no phases and no task documents; on another branch, one of each of those."""
+    ids = {}
+    bench.write("Makefile", "test:\n\t@true\n")
+    bench.write("plan.md", "# Task: Work\n\n## Phase 1: Build\n\n### Task 1.1: Do it\n")
+    bench.ok("feature", "init")
+    bench.save("workflow")
+
+    def start(*words: str) -> None:
+        ids[words[0]] = bench.ok("start", *words, "--json").json["workflow_id"]
+
+    start("feature", "Sign in")
+    start("orchestrate", "plan.md")
+    bench.save("started")
+    bench.git("switch", "-q", "main")
+    start("dev", LOGIN)
+    start("tdd", "Add a form")
+    return bench, ids
+
+
+@pytest.mark.parametrize(("words", "of"), [
+    ("feature continue", "feature"),
+    ("feature reset", "feature"),
+    ("feature reset 2", "feature"),
+    ("feature finalize", "feature"),
+    ("review 1 --verdict approved", "feature"),
+    ("orchestrator supervise on_demand", "orchestrate"),
+    ("orchestrator milestone 1 --create", "orchestrate"),
+    ("orchestrator iterate 1.1 --reason x", "orchestrate"),
+    ("task done 1.1", "orchestrate"),
+    ("task start 1.1", "orchestrate"),
+    ("commit 1.1 -m x", "orchestrate"),
+])  # fmt: skip
+def test_only_workflows_that_can_take_a_command_are_offered(crowd, words, of):
+    bench, ids = crowd
+    refused = bench.agent(*words.split(), "--json").error
+    offered = {name for name, id in ids.items() if any(id in one.get("command", "") for one in refused["remedies"])}
+    assert offered == {of}, refused
+    assert f"{ids[of]} " in refused["message"]
+    bench.ok("cancel", "-w", ids["tdd"])  # now one is picked, and cannot take it either
+    if words not in ("feature finalize", "review 1 --verdict approved"):
+        refused = bench.agent(*words.split(), "--json").error
+        assert {name for name, id in ids.items() if f" {id}" in str(refused["remedies"])} == {of}, refused
+
+
+def test_a_command_of_a_system_that_no_workflow_is_of_says_so(bench):
+    bench.ok("start", "dev", LOGIN)
+    bench.ok("start", "tdd", "Add a form")
+    refused = bench.agent("feature", "continue", "--json").error
+    assert (refused["code"], refused["message"]) == ("no_workflow", "no feature workflow is active here")
+    assert refused["remedy"].startswith("holdfast start feature SUBJECT")

@@ -53,7 +53,7 @@ def test_the_eight_examples_go_through_a_client_as_they_stand(house, era):
                 "title": "Scene 0204",
                 "step": "verification-plan",
                 "turn": "person",
-                "blockers": ["the approval by a person is needed; an agent may pass on their answer"],
+                "blockers": ["the approval by a person is needed; an agent may report the decision"],
             }
             following = await told(client, "get_next_step", **given("get_next_step", id))
             expected = wanted("get_next_step", id)

@@ -54,10 +54,10 @@ FACTS = {
     "what an approval modified": (chosen, "left open"),
     "what a rejection asked for": (rejected, "all three are too kind"),
     "what a rejection modified": (rejected, "twice as high"),
-    "that a rejected file is unchanged": (rejected, "scenarios is unchanged since changes were asked for"),
+    "that a rejected file is unchanged": (rejected, "you have not changed scenarios since the rejection"),
     "the violations": (failed, "weather (critical): it rains in line 3; found rain, required none"),
     "the emphasis": (failed, "a dry evening"),
-    "that the draft is unchanged": (failed, "draft is unchanged since the last try failed"),
+    "that the draft is unchanged": (failed, "you have not changed draft since the last try failed"),
 }
 
 
@@ -77,13 +77,19 @@ def test_draft_that_failed_is_not_handed_in_unchanged(writer):
     failed(writer)
     refusal = writer.refused_hand_in(4, "It rained.\n")
     assert refusal.code == "unchanged"
-    assert "draft is unchanged since the last try failed" in refusal.message
+    assert "you have not changed draft since the last try failed" in refusal.message
     assert refusal.remedy.endswith("holdfast done generation --unchanged REASON")
     same = writer.made(4, "It rained.\n")
     echo = {**same, "compliance_echo": str(writer.write("echo.md", "another echo\n"))}
-    assert "unchanged" in writer.refused("update_workflow_state", step=4, status="completed", artifacts=echo).message
+    assert (
+        "you have not changed"
+        in writer.refused("update_workflow_state", step=4, status="completed", artifacts=echo).message
+    )
     moved = {**same, "draft": str(writer.write("moved.md", "It rained.\n"))}
-    assert "unchanged" in writer.refused("update_workflow_state", step=4, status="completed", artifacts=moved).message
+    assert (
+        "you have not changed"
+        in writer.refused("update_workflow_state", step=4, status="completed", artifacts=moved).message
+    )
     blank = writer.refused("update_workflow_state", step=4, status="completed", artifacts=same, unchanged="REASON")
     assert blank.code == "bad_arguments"
     assert writer.agent("done", "4", "-w", writer.id).code == 3
@@ -116,14 +122,14 @@ def test_a_reason_for_unchanged_work_counts_for_one_try(writer):
     failed(writer)
     writer.handed_in(4, "It rained.\n", unchanged="the check misread line 3")
     writer.handed_in(5, failing("it rains in line 3"))
-    assert "unchanged" in writer.refused_hand_in(4, "It rained.\n").message
+    assert "not changed" in writer.refused_hand_in(4, "It rained.\n").message
     assert "was handed in unchanged" not in str(writer.tool("get_next_step"))
 
 
 def test_a_draft_that_was_named_again_before_it_is_handed_in_is_no_other_one(writer):
     failed(writer)
     writer.tool("update_workflow_state", step=4, status="in_progress", artifacts=writer.made(4, "It rained.\n"))
-    assert "unchanged" in writer.refused_hand_in(4, "It rained.\n").message
+    assert "not changed" in writer.refused_hand_in(4, "It rained.\n").message
 
 
 def test_after_a_person_resumed_the_agent_still_knows_what_failed(writer):
@@ -135,13 +141,16 @@ def test_after_a_person_resumed_the_agent_still_knows_what_failed(writer):
     found = writer.tool("get_next_step")
     assert "it rains 3 times" in found["blocking_reason"]
     assert found["emphasis"] == ["dry"]
-    assert "unchanged" in writer.refused_hand_in(4, "It rained 3 times.\n").message
+    assert "not changed" in writer.refused_hand_in(4, "It rained 3 times.\n").message
 
 
 def test_a_plan_that_was_sent_back_has_to_change(writer):
     rejected(writer)
     files = writer.made(2, names=("scenarios",))
-    assert "unchanged" in writer.refused("update_workflow_state", phase=2, status="completed", artifacts=files).message
+    assert (
+        "you have not changed"
+        in writer.refused("update_workflow_state", phase=2, status="completed", artifacts=files).message
+    )
     files = writer.made(2, "harsher\n", names=("scenarios",))
     writer.tool("update_workflow_state", phase=2, status="completed", artifacts=files)
 
@@ -153,7 +162,7 @@ def test_a_draft_that_failed_once_is_not_taken_as_a_later_try(writer):
         writer.handed_in(5, failing("it rains"))
     refusal = writer.refused_hand_in(4, "It rained.\n")
     assert (refusal.code, "draft is as in an earlier try that failed" in refusal.message) == ("unchanged", True)
-    assert "unchanged since the last try" in writer.refused_hand_in(4, "It poured.\n").message
+    assert "since the last try failed" in writer.refused_hand_in(4, "It poured.\n").message
     writer.handed_in(4, "It rained.\n", unchanged="the check misread it")
 
 
@@ -165,7 +174,7 @@ def test_a_plan_that_was_rejected_is_what_has_to_change(writer):
     writer.tool("approve_step", phase=5, approved=False, modifications={"ending": "open"})
     files = writer.made(5, "another analysis\n", names=("integration_analysis",))
     refusal = writer.refused("update_workflow_state", phase=5, status="completed", artifacts=files)
-    assert (refusal.code, "plan is unchanged since changes were asked for" in refusal.message) == ("unchanged", True)
+    assert (refusal.code, "you have not changed plan since the rejection" in refusal.message) == ("unchanged", True)
     writer.write(PLANS["act"], "another plan\n")
     writer.tool("update_workflow_state", phase=5, status="completed", artifacts=files)
     assert writer.tool("get_workflow_status")["waiting_for_approval"] is True
@@ -177,6 +186,6 @@ def test_a_short_packet_tells_what_to_stress_before_the_context(writer):
     writer.handed_in(5, failing("it rains in every line of the scene", "keep it dry", "the tower stays shut"))
     for limit in (1800, 2000, 2500):
         said = writer.ok("resume-packet", "-w", writer.id, "--limit", str(limit)).out
-        for text in ("it rains in every line", "keep it dry", "draft is unchanged"):
+        for text in ("it rains in every line", "keep it dry", "have not changed draft"):
             assert text in said, limit
         assert "{\n>>>" not in said

@@ -20,6 +20,7 @@ def resume(draft: Draft, command: cmd.Resume) -> None:
     """
     state = draft.state
     draft.require_bounds()
+    _require_stopped(draft, command.step)
     if state.cancelled:
         if queries.is_by_person(state.cancelled):
             draft.require_person("continue what a person cancelled", remedies.resume())
@@ -46,6 +47,19 @@ def resume(draft: Draft, command: cmd.Resume) -> None:
             refusal.message += f": {left[0].message}"
             refusal.remedies = left[0].remedies
         raise refusal
+
+
+def _require_stopped(draft: Draft, path: str) -> None:
+    """Refuses a step of a workflow that neither failed nor stopped: there, work is begun and opened again as usual."""
+    state = draft.state
+    stuck = any(state.step(one).status in lifecycle.STUCK for one in state.plan.paths)
+    if not path or stuck or state.cancelled or state.paused or state.finished_at:
+        return
+    _, progress = draft.step(path)
+    if progress.status == lifecycle.PENDING:
+        steps.require(draft, path)
+    if progress.status != lifecycle.ACTIVE:
+        raise refusals.not_stopped(state)
 
 
 def _resume_at(draft: Draft, path: str) -> None:

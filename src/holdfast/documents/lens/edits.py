@@ -138,8 +138,8 @@ def _fact(state: State, change: Change) -> list[Part]:
             return [_part(change, derived=True, written=None)]
         case Meaning.FIXED | Meaning.GATE:
             gate = change.meaning == Meaning.GATE
-            who = "people and reviewers say" if gate else "Holdfast says"
-            wrong = Refused("forged", f"only {who} what is there", remedy=remedies.status())
+            who = "a person or reviewer" if gate else "Holdfast"
+            wrong = Refused("forged", f"only {who} may set this field", remedy=remedies.status())
             return [_part(change, wrong=wrong, gate=gate)]
         case Meaning.BOUND:
             less = type(change.new) is int and (change.old is ABSENT or change.new < change.old)

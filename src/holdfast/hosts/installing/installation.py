@@ -51,11 +51,12 @@ class Plan(Value):
 
 def present(at: Setting, on_path: Callable[[str], object]) -> list[str]:
     """The hosts that a project or person works with: their traces, or for a person also their programs."""
-    return [
-        host.name
-        for host in HOSTS.values()
-        if on_path(host.program) or any(_is_used(trace, at) for trace in host.traces(at))
-    ]
+    return [host.name for host in HOSTS.values() if on_path(host.program) or is_used(host.name, at)]
+
+
+def is_used(host: str, at: Setting) -> bool:
+    """Whether a project or person has traces of a host."""
+    return any(_is_used(trace, at) for trace in HOSTS[host].traces(at))
 
 
 def _is_used(trace: str, at: Setting) -> bool:
@@ -98,9 +99,9 @@ def is_known(host: str, at: Setting, data_dir: str) -> bool:
 
 
 def is_there(host: str, at: Setting) -> bool:
-    """Whether anything of ours is in the files of a host."""
+    """Whether anything of ours is in the files of a host. A file that somebody edited is theirs: removing leaves it."""
     return any(commands for _, commands in running(host, at)) or any(
-        isinstance(part, Whole) and (text := _text(file, at)) and part.is_ours(text)
+        isinstance(part, Whole) and _text(file, at) == part.text
         for file in HOSTS[host].files(at)
         for part in file.parts
     )
@@ -175,7 +176,7 @@ def planned(host: str, at: Setting, data_dir: str, *, is_removal: bool = False, 
         shown[now.path] = name
         is_others = _is_changed_by_others(file, now, known)
         if is_others:
-            said.append(f"{name} was changed since it was put there, and stays as it is")
+            said.append(f"{name}: you edited this file, so it was kept")
         elif not is_removal or now.path not in others:
             after = _before(file, now, known, name) if is_removal else _put(file, now, said, name)
             now = now.replace(after=after, mode=now.mode or file.mode)

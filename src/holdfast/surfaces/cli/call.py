@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 _ASCII = {"✅": "[x]", "🔄": "[>]", "⏳": "[ ]", "⛔": "[!]", "❌": "[-]", "📂 ": "", "⚠️": "!", "━": "-"}
 
 
-_MOST = 8
-"""How many workflows are named in a refusal."""
 _LINE = 4096
 """As much as a terminal hands over of one line."""
 _BRIEFED = ("status", "resume-packet")
@@ -95,28 +93,17 @@ class Call:
         try:
             found = self.project.workflow(word)
         except UsageError as several:
-            found_ = several.facts.get("candidates")
-            candidates = found_ if isinstance(found_, list) else []
-            for one in candidates:
-                one["fits"] = self.has_step(one["ulid"])
-            step = str(getattr(self.args, "step", "") or "")
-            if step and candidates and not any(one["fits"] for one in candidates):
-                raise self._nowhere(step, [str(one["id"]) for one in candidates]) from None
-            raise
+            from holdfast.surfaces.cli.meant import narrowed
+
+            raise narrowed(self, several) from None
         self._require_exact(found)
         self.about = found.state.ulid
         self._require_lease(found.state)
         return found
 
-    def _nowhere(self, step: str, ids: Sequence[str]) -> HoldfastError:
-        from holdfast.errors import NotFound
-
-        said = f"there is no step {step[:80]!r} in {', '.join(ids[:_MOST])}"
-        return NotFound("no_step", said, remedy=remedies.listing(), facts={"step": step[:200]})
-
     def named(self) -> str:
         """What the command calls its workflow, by its first word or by `-w`; empty where it names none."""
-        word, slug = self.args.workflow or "", str(getattr(self.args, "slug", "") or "")
+        word, slug = str(getattr(self.args, "workflow", "") or ""), str(getattr(self.args, "slug", "") or "")
         if word and slug and word != slug:
             from holdfast.core import refusals
 
@@ -152,17 +139,6 @@ class Call:
         """The workflow, and the path of the step that the command names."""
         workflow = self.workflow()
         return workflow, workflow.path(self.args.step)
-
-    def has_step(self, ulid: str) -> bool:
-        """Whether a workflow has the step, or the check, that the command names."""
-        word, check = (str(getattr(self.args, name, "") or "") for name in ("step", "name"))
-        try:
-            plan = self.project.wired.store.load(ulid).plan
-        except HoldfastError:
-            return False
-        if word:
-            return bool(plan.find(word))
-        return self.command.name != "check" or any(plan.step(path).check(check) for path in plan.paths)
 
     def scope(self) -> Scope:
         """Who reads the answer, and what commands that are typed here have to say."""
@@ -338,9 +314,10 @@ class Call:
         said = self._asked(lambda person: person.ask(f"{text}[{'/'.join(among)}] ").strip())
         return said if said in among else ""
 
-    def ask_line(self, question: str) -> str:
-        """One line that a person types; empty where they type nothing."""
-        return self._asked(lambda person: person.ask(question, _LINE)).strip()
+    def ask_line(self, question: str) -> str | None:
+        """One line that a person types; None where they end the input instead."""
+        said = self._asked(lambda person: person.ask(question, _LINE))
+        return said.strip() if said else None
 
     def _asked(self, asking: Callable[[Person], Answer]) -> Answer:
         assert self.settings.person is not None

@@ -24,11 +24,12 @@ def only(call: Call, way: Callable[..., Remedy]) -> tuple[Workflow, str]:
         workflow, path = found[0]
         return call.workflow(workflow.ulid), path
     if not found:
-        active = call.project.wired.store.active()
-        onward = remedies.next_step() if active else remedies.listing(True)
+        candidates = call.project.wired.candidates()
+        are_several = not call.named() and len(candidates) > 1
+        onward = remedies.status() if are_several else remedies.next_step() if candidates else remedies.listing(True)
         raise Refused("nothing_waits", "no step waits for an approval", remedy=onward)
-    several = len({one.ulid for one, _ in found}) > 1
-    listed = [f"{path} of {one.id}" if several else path for one, path in found[:_MOST]]
+    are_several = len({one.ulid for one, _ in found}) > 1
+    listed = [f"{path} of {one.id}" if are_several else path for one, path in found[:_MOST]]
     said = f"several steps wait for an approval: {', '.join(listed)}"
     ways = tuple(way(path, workflow=one.ulid) for one, path in found[:_MOST])
     raise UsageError("several_wait", said, remedy=ways, facts={"steps": [path for _, path in found]})

@@ -6,8 +6,7 @@ import os
 
 from holdfast.checks import trust as trust_
 from holdfast.core import refusals, remedies
-from holdfast.core.plan import Plan
-from holdfast.core.remedy import shell
+from holdfast.core.remedy import Blank, shell
 from holdfast.core.value import Any
 from holdfast.definitions import Entry, template
 from holdfast.errors import Conflict, HoldfastError, UsageError
@@ -25,7 +24,9 @@ from holdfast.systems.seam.trusted import content, understood
 def listing(call: Call) -> None:
     entries = call.project.wired.catalogue.all()
     rows = [_entry(call, entry) for entry in entries]
-    call.answer({"workflows": rows, "total": len(rows)}, lambda: _lines(call, entries))
+    way = remedies.start(Blank("WORKFLOW"), Blank("SUBJECT"), text="to start one")
+    below = f"\n\n{call.told([way])}" if call.command.name == "start" and entries else ""
+    call.answer({"workflows": rows, "total": len(rows)}, lambda: _lines(call, entries) + below)
 
 
 def _entry(call: Call, entry: Entry) -> dict[str, Any]:
@@ -45,7 +46,9 @@ def _lines(call: Call, entries: list[Entry]) -> str:
     for entry in entries:
         steps = f"{entry.steps} step{'s' if entry.steps != 1 else ''}"
         notes = (
-            [call.style.red(escape(entry.error))] if entry.error else [steps, escape(entry.description or entry.title)]
+            [call.style.red(escape(entry.error))]
+            if entry.error
+            else [steps, escape(entry.description or entry.title or "without a description")]
         )
         untrusted = not entry.trusted and _runs_commands(call, entry)
         notes += [] if entry.builtin or entry.error else ["yours, not trusted" if untrusted else "yours"]
@@ -61,7 +64,7 @@ def check(call: Call) -> None:
         call.answer({"ok": True, **subject.data}, "\n".join([call.ok(first), *map(escape, rest)]))
         return
     found = call.project.wired.catalogue.load(file)
-    steps = len(Plan(found.steps).leaves())
+    steps = len(found.steps)
     data = {"ok": True, "name": found.name, "version": found.version, "digest": found.digest, "steps": steps}
     call.answer(data, call.ok(f"{file} is valid: {found.name}, {steps} step{'s' if steps != 1 else ''}"))
 

@@ -10,11 +10,12 @@ from holdfast.core.value import Any
 from holdfast.errors import UNCHANGED, HoldfastError
 from holdfast.plain.terminal import escape, fold, to_ascii
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.cli.installing import refused_host
+from holdfast.surfaces.cli.installing import refused_host, told_unreached, unreached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.hosts.installing.installation import Plan
+    from holdfast.hosts.installing.setting import Setting
     from holdfast.upkeep.survey import Host, Survey
 
 _SHOWN = 5
@@ -52,10 +53,14 @@ def init(call: Call) -> int:
             wrote += _installed(call, host)
         except HoldfastError as wrong:  # the trouble of one host does not stop the others
             failed[host] = wrong
+    warned = unreached([one for one in wanted if one not in failed], _setting(call)) if may_write else []
     after = survey(wired, which) if wrote else seen
     ways = _ways(call, after, may_write=may_write)
     head = "" if asked and call.is_shown else _found(call, after)
-    call.answer(_data(call, after, wrote, failed, ways), lambda: head + _text(call, wrote, failed, ways, may_write))
+    data = _data(call, after, wrote, failed, ways)
+    data |= {"warnings": [one.message for one in warned]} if warned else {}
+    below = "".join(f"\n{line}" for one in warned for line in told_unreached(call, one))
+    call.answer(data, lambda: head + _text(call, wrote, failed, ways, may_write) + below)
     return max((one.exit_code for one in failed.values()), default=0)
 
 
@@ -90,11 +95,15 @@ def _named(call: Call) -> list[str]:
 def _plan(call: Call, host: str) -> Plan:
     """What installing in a host would change."""
     from holdfast.hosts.installing import installation
+
+    return installation.planned(host, _setting(call), call.settings.data_dir)
+
+
+def _setting(call: Call) -> Setting:
     from holdfast.hosts.installing.setting import setting
 
     place = call.project.wired.place
-    at = setting(call.settings, call.args.scope, place.worktree, place.root)
-    return installation.planned(host, at, call.settings.data_dir)
+    return setting(call.settings, call.args.scope, place.worktree, place.root)
 
 
 def _installed(call: Call, host: str) -> list[str]:

@@ -11,11 +11,12 @@ from holdfast.surfaces.cli.call import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from holdfast.hosts.installing.installation import Plan
     from holdfast.hosts.installing.setting import Setting
+    from holdfast.upkeep.findings import Finding
 
 _FOLDERS = ("commands", "agents", "skills", "workflows", "prompts")
 """Of many files in one of these, only the folder is said."""
@@ -33,7 +34,7 @@ def install(call: Call) -> int:
         way = remedies.named("install", {"host": Blank("HOST")}, text="name one")
         said = f"no agent host was found here; known are {', '.join(installation.HOSTS)}"
         raise NotFound("no_host", said, remedy=way, facts={"hosts": list(installation.HOSTS)})
-    return _carried_out(call, hosts, at, "it is there already")
+    return _carried_out(call, hosts, at, "already installed")
 
 
 def uninstall(call: Call) -> int:
@@ -53,7 +54,8 @@ def uninstall(call: Call) -> int:
         hosts = list(changes)
         listed = "".join(f"{escape(host)}: {escape(', '.join(files))}\n" for host, files in changes.items())
         if hosts and not call.ask(fold(listed, call.width), "Remove Holdfast from all of these?"):
-            raise HoldfastError("declined", "nothing was removed", remedy=remedies.status())
+            look = remedies.named("uninstall", {"dry_run": True}, text="to see what it would remove")
+            raise HoldfastError("declined", "nothing was removed", remedy=look)
     return _carried_out(call, hosts, at, "it is not there", is_removal=True)
 
 
@@ -61,17 +63,28 @@ def _there(call: Call, at: Setting) -> dict[str, list[str]]:
     """The hosts that removing would change, each with the files; a host of ours whose files cannot be read is one."""
     from holdfast.hosts.installing import installation
 
-    found: dict[str, list[str]] = {}
-    for host in installation.HOSTS:
+    found, seen = dict[str, list[str]](), set[str]()
+    for host in sorted(installation.HOSTS, key=lambda one: not _is_installed(call, one, at)):
         try:
             plan = installation.planned(host, at, call.settings.data_dir, is_removal=True, gone=found)
         except HoldfastError as wrong:
             if installation.is_known(host, at, call.settings.data_dir) or installation.is_named(host, at):
                 found[host] = [str(wrong.facts.get("path") or wrong.message)]
             continue
-        if plan.is_needed or plan.said:
-            found[host] = _files(plan) or list(plan.said)
+        changed = {one.path for one in plan.changes if one.kind != "unchanged"}
+        if changed - seen:  # a file that hosts have in common is removed with the one that is installed
+            found[host] = _files(plan)
+            seen |= changed
     return found
+
+
+def _is_installed(call: Call, host: str, at: Setting) -> bool:
+    from holdfast.hosts.installing import installation
+
+    try:
+        return installation.is_known(host, at, call.settings.data_dir) or installation.is_there(host, at)
+    except HoldfastError:
+        return False  # what cannot be read is told in its turn
 
 
 def answered(call: Call) -> int:
@@ -146,21 +159,38 @@ def _carried_out(call: Call, hosts: list[str], at: Setting, nothing: str, *, is_
             said += _lines(call, plan, nothing)
         if call.args.dry_run:
             shown |= {path: text for path, text in plan.differences().items() if text and path not in shown}
+    warned = [] if is_removal or call.args.dry_run else unreached([row["host"] for row in rows], at)
+    said += [line for one in warned for line in told_unreached(call, one)]
     where = "for you" if call.args.scope == "user" else "for this project"
     said = said or [call.ok(f"Holdfast is not installed in any agent host {where}")]
     diff = "".join(shown.values())
     data = {"scope": call.args.scope, "dry_run": call.args.dry_run, "hosts": rows}
+    data |= {"warnings": [one.message for one in warned]} if warned else {}
     call.answer(
         {**data, **({"diff": diff} if call.args.dry_run else {})}, escape(diff, lines=True) if diff else "\n".join(said)
     )
     return code
 
 
+def unreached(hosts: Sequence[str], at: Setting) -> list[Finding]:
+    """What hosts that were just installed in will not find."""
+    from holdfast.upkeep import reach
+
+    found = reach.absent_for(hosts, at)
+    return [found] if found else []
+
+
+def told_unreached(call: Call, one: Finding) -> list[str]:
+    said = fold(f"⚠ {escape(one.message)}", call.width if call.is_shown else 0)
+    return [call.style.yellow(said), f"  {call.style.dim('→')} {escape(call.told(one.remedies))}"]
+
+
 def _lines(call: Call, plan: Plan, nothing: str) -> list[str]:
     changed = [change for change in plan.changes if change.kind != "unchanged"]
+    kept = [plan.shown[one.path] for one in plan.changes if one.kind == "unchanged" and one.before is not None]
     done: dict[str, list[str]] = {}
     for change in changed:
-        done.setdefault(_DONE[change.kind], []).append(_short(plan.shown[change.path]))
+        done.setdefault(_DONE[change.kind], []).append(_short(plan.shown[change.path], kept))
     out = [call.ok(f"{plan.host}: {word} {', '.join(dict.fromkeys(names))}") for word, names in done.items()]
     if not changed:
         out.append(call.ok(f"{plan.host}: {nothing}"))
@@ -173,6 +203,11 @@ def _files(plan: Plan) -> list[str]:
     return list(dict.fromkeys(_short(plan.shown[change.path]) for change in changed))
 
 
-def _short(name: str) -> str:
+def _short(name: str, kept: Sequence[str] = ()) -> str:
+    """Of a file in a folder of ours only the folder; `kept` are files that stay as they are."""
     shared = next((f"/{folder}/" for folder in _FOLDERS if f"/{folder}/" in name), "")
-    return name.partition(shared)[0] + shared if shared else name
+    if not shared:
+        return name
+    folder = name.partition(shared)[0] + shared
+    stays = any(one.startswith(folder) for one in kept)
+    return f"the other files in {folder}" if stays else folder

@@ -36,7 +36,9 @@ def find(argv: list[str]) -> tuple[Command, list[str]]:
     at = _first_word(argv)
     before, words = argv[:at], argv[at:]
     if not words:
-        raise UsageError("no_command", "there is no command", remedy=shell("holdfast", "--help"))
+        named = any(word[:2] == "-w" or word.partition("=")[0] == "--workflow" for word in before)
+        way = shell("holdfast", "status", *before) if named else shell("holdfast", "--help")
+        raise UsageError("no_command", "no command is given, only options", remedy=way)
     for length in (2, 1):
         command = COMMANDS.get(" ".join(words[:length])) if len(words) >= length else None
         if command:

@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from _collections_abc import Sequence
     from typing import Any, NoReturn
 
-    from holdfast.core.remedy import Scope
+    from holdfast.core.remedy import Remedy, Scope
 
 INTERRUPTED = 130
 _WITHOUT_FOLDER = ("hook", "statusline", "mcp")
 """What a host starts, and says itself which folder it is about."""
+_HELP = (["help"], ["help", "--help"], ["help", "-h"], ["help", "help"])
 _ALL = (["help", "--all"], ["help", "all"], ["help", "-a"], ["--help", "--all"], ["-h", "--all"])
+_ONCE_MORE = ("declined", "changed_meanwhile")
+"""Refusals of what a person may type again as it is."""
 _LONG = 120
 """How many characters of commands for a person fit on one line; where there are more, each has its own."""
 _OBJECTS = 100_000
@@ -120,7 +123,7 @@ def _run(argv: list[str]) -> int:
 
         write(f"holdfast {__version__}\n")
         return 0
-    if argv[:1] in (["--help"], ["-h"]) or argv in (["help"], *_ALL) or not (argv or _is_project()):
+    if argv[:1] in (["--help"], ["-h"]) or argv in (*_HELP, *_ALL) or not (argv or _is_project()):
         from holdfast.surfaces.cli import overview
 
         overview.show(overview.text() if argv in _ALL else overview.short())
@@ -166,14 +169,14 @@ def _run(argv: list[str]) -> int:
 
             error.message += f"; {secrets.told(redacted)}"
             error.facts["redacted"] = redacted
-        from holdfast.surfaces.cli import repeating
+        from holdfast.surfaces.cli import meant, repeating
 
-        if error.code == "no_step":
-            repeating.look_elsewhere(call, error)
-            if "candidates" not in error.facts:
-                from holdfast.surfaces.cli import misplaced
+        if error.code in meant.ELSEWHERE and not call.named() and "candidates" not in error.facts:
+            meant.look_elsewhere(call, error, [call.about])
+        if error.code == "no_step" and "candidates" not in error.facts:
+            from holdfast.surfaces.cli import misplaced
 
-                misplaced.no_step(call, error)
+            misplaced.no_step(call, error)
         repeating.with_options(call, error)
         news = call.notices() if "--json" in argv else call.news()
         return _report(error, argv, call.scope(), call.settings.objection, news)
@@ -254,8 +257,9 @@ def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[An
     """
     from holdfast.core import remedies
     from holdfast.core.remedy import quoted, typed
+    from holdfast.surfaces.cli.meant import ELSEWHERE
 
-    if error.code == "ambiguous_workflow" or (error.code == "no_step" and "candidates" in error.facts):
+    if error.code == "ambiguous_workflow" or (error.code in ELSEWHERE and "candidates" in error.facts):
         from holdfast.surfaces.cli.repeating import with_each_workflow
 
         return with_each_workflow(error, argv, scope)
@@ -263,15 +267,15 @@ def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[An
         from holdfast.surfaces.cli.repeating import with_each_meaning
 
         return with_each_meaning(error, argv) or error.remedies
-    refused = " ".join(quoted(word) for word in ("holdfast", *argv) if word != "--json")
-    others = tuple(
-        one
-        for one in error.remedies
-        if isinstance(one, str)
-        or one.who == "person"
-        or one.text.endswith("then")
-        or typed(one.replace(text=""), scope) != refused
-    )
+    refused = sorted(quoted(word) for word in ("holdfast", *argv) if word != "--json")
+
+    def is_other(one: Remedy | str) -> bool:
+        if isinstance(one, str) or one.text.endswith("then") or (one.who == "person" and not scope.person):
+            return True
+        is_again = one.who == "person" and error.code in _ONCE_MORE
+        return is_again or sorted(typed(one.replace(text=""), scope).split(" ")) != refused
+
+    others = tuple(filter(is_other, error.remedies))
     return others or tuple(remedies.status() for _ in error.remedies[:1])
 
 

@@ -25,7 +25,7 @@ def explain(command: Command, words: Sequence[str], error: HoldfastError) -> Non
     known = {entry.id: entry for entry in _entries()} if "w" in command.takes or own else {}
     id = next((word for word in (free[:1] if own else free) if word in known), "")
     if id and not own and many == 1:
-        error.message = f"holdfast {command.name}: {id!r} is a workflow, which -w names here"
+        error.message = f"holdfast {command.name}: {id!r} is a workflow: name a workflow with -w"
         error.remedies = (_about(command.name, known[id], _without(words, id)),)
         return
     text = next((one for one in _TEXTS for option in command.options if one in option.flags.split()), "")

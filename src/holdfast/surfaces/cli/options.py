@@ -116,7 +116,7 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "workflow": ("the workflow: its id, ULID, or the beginning of either", "workflow"),
     "worktree": "make a git worktree for the agent, on a branch of its own",
     "yes": "Enter at the question means yes",
-    "init yes": "install in every host that is found, without a question",
+    "init yes": "make .holdfast, and install in every host that is found, without a question",
     "session cancel yes": "do not ask",
     "start definition": ("the name of its definition", "word"),
     "start values": ("a value of its context", "pair"),

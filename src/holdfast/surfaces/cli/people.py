@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from holdfast.core import asking, lifecycle, refusals, remedies
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.names import optional_text
 from holdfast.core.remedy import Blank
 from holdfast.core.value import Any
@@ -119,27 +119,37 @@ def reject(call: Call) -> None:
     workflow, path = call.step() if call.args.step else deciding.only(call, remedies.reject)
     feedback, modifications = call.args.feedback or "", pairs(call.args.values)
     status = workflow.state.step(path).status
-    is_asked = status == lifecycle.PENDING and approving.is_ready(workflow, path)
+    is_asked = asking.takes_word(workflow.state, path) and approving.is_ready(workflow, path)
     if call.is_person and (is_asked or lifecycle.allows(status, "rejected")):
         workflow.require_decidable()
         if not (feedback or modifications):
             without = "" if _goes_back(workflow, path) else "; the step then fails"
-            feedback = call.ask_line(f"Feedback for the agent (Enter = none{without}): ")
+            typed = call.ask_line(f"Feedback for the agent (Enter = none{without}): ")
+            if typed is None:
+                raise _not_rejected(path)
+            feedback = typed
             optional_text(feedback, "feedback", _FEEDBACK)
-        if not call.ask(f"{_consequence(workflow, path, feedback, modifications)}\n", f"Reject {path}?", default=True):
-            said = f"{path} was not rejected"
-            raise HoldfastError("declined", said, remedy=remedies.status(), facts={"step": path})
+        said, fails = _consequence(call, workflow, path, feedback, modifications)
+        if not call.ask(f"{escape(said)}\n", f"Reject {path}?", default=not fails):
+            raise _not_rejected(path)
     workflow.reject(path, feedback, modifications, **call.how())
     call.changed(workflow, path)
 
 
-def _consequence(workflow: Workflow, path: str, feedback: str, modifications: dict[str, Any]) -> str:
-    """What a rejection does, in a sentence."""
+def _not_rejected(path: str) -> HoldfastError:
+    return HoldfastError("declined", f"{path} was not rejected", remedy=remedies.status(), facts={"step": path})
+
+
+def _consequence(
+    call: Call, workflow: Workflow, path: str, feedback: str, modifications: dict[str, Any]
+) -> tuple[str, bool]:
+    """What a rejection does, in a sentence, and whether the step fails with it."""
     if feedback or modifications:
-        return f"{path} goes back to the agent with this feedback."
+        return f"{path} goes back to the agent with this feedback.", False
     if _goes_back(workflow, path):
-        return f"{path} goes back to the agent without feedback."
-    return f"Without feedback, {path} fails: holdfast resume --from {path} starts it again."
+        return f"{path} goes back to the agent without feedback.", False
+    again = call.told([remedies.resume(path, workflow=workflow.ulid)])
+    return f"Without feedback, {path} fails; to start it again: {again}", True
 
 
 def _goes_back(workflow: Workflow, path: str) -> bool:

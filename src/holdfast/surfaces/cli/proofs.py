@@ -38,7 +38,7 @@ def passkeys(call: Call) -> None:
             mine.saw(path, at)
 
     def text() -> str:
-        return "\n".join(_lines(call, row) for row in rows) or "no passkey approves here: holdfast web makes the first"
+        return "\n".join(_lines(call, row) for row in rows) or "no passkeys yet; add one in holdfast web"
 
     call.answer({"lists": rows}, text)
 

@@ -60,7 +60,7 @@ def _whole(text: str, least: int, most: int) -> int:
         raise UsageError("bad_number", said, remedy="give the token with --token, or its number alone")
     said = f"{text[:60]!r} is not a whole number from {least} to {most}"
     facts = {"value": text[:200], "least": least, "most": most}
-    raise UsageError("bad_number", said, remedy="write it in digits", facts=facts)
+    raise UsageError("bad_number", said, remedy=f"write a number from {least} to {most}, in digits", facts=facts)
 
 
 def _token(text: str) -> str:

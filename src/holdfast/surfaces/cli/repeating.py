@@ -21,20 +21,13 @@ _NEVER = ("yes", "json", "role", "debug", "help")
 _DECIDING = ("approve", "reject", *naming.PEOPLES)
 
 
-def look_elsewhere(call: Call, error: HoldfastError) -> None:
-    """Where the workflow that was picked has no such step, names the active ones that have it."""
-    if call.named():
-        return
-    others = [one for one in call.project.wired.store.active() if one.ulid != call.about and call.has_step(one.ulid)]
-    if others:
-        error.message += f"; {' and '.join(one.id for one in others[:MOST])} {'has' if len(others) == 1 else 'have'} it"
-        error.facts["candidates"] = [{"id": one.id, "ulid": one.ulid, "fits": True} for one in others]
-
-
 def with_options(call: Call, error: HoldfastError) -> None:
-    """Gives a person's own command, where it is the one that was refused, the options that were typed with it."""
+    """Gives a person's own command, where it is the one that was refused, the options that were typed with it.
+
+    One that the refusal is about is left out.
+    """
     own = {one.dest: one for one in naming.spellings(call.command.name) if one.is_flag and one.dest not in _NEVER}
-    typed = {dest: words for dest, words in call.args.typed.items() if dest in own}
+    typed = {dest: words for dest, words in call.args.typed.items() if dest in own and dest not in error.facts}
 
     def completed(one: Remedy | str) -> Remedy | str:
         name = call.command.name

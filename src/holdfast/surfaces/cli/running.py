@@ -40,7 +40,9 @@ def _status(call: Call) -> None:
     meant = () if call.named() else call.project.wired.candidates()
     others = _others(call, meant) if meant and not call.project.wired.place.made_for else []
     if len(meant) > 1:
-        _in_short(call, [call.project.workflow(entry.ulid) for entry in meant], others)
+        apart = {entry.ulid for entry in others}
+        more = [one for one in call.project.list(status="active") if one.ulid in apart] if apart else []
+        _in_short(call, [*(call.project.workflow(entry.ulid) for entry in meant), *more], others)
     else:
         _whole(call, others)
 
@@ -56,7 +58,7 @@ def _told_others(call: Call, others: Sequence[Entry]) -> list[str]:
         return []
     named = [f"{one.id} ({one.branch})" if one.branch else one.id for one in others[:_MOST]]
     more = f" and {len(others) - _MOST} more" if len(others) > _MOST else ""
-    return [f"active on other branches or in other worktrees: {', '.join(named)}{more} (holdfast)"]
+    return [f"active on other branches or in other worktrees: {', '.join(named)}{more}; to see all: holdfast"]
 
 
 def _as_data(others: Sequence[Entry]) -> dict[str, Any]:
@@ -80,7 +82,10 @@ def here(call: Call) -> None:
 
 
 def _in_short(call: Call, workflows: list[Workflow], others: Sequence[Entry] = ()) -> None:
-    """One line each: the step, what it waits for and the command. What waits for a person comes first."""
+    """One line each: the step, what it waits for and the command. What waits for a person comes first.
+
+    Of those of other branches and worktrees, the branch is told too.
+    """
     told = [(one, one.briefing(), call.project.wired.scope(one.ulid)) for one in workflows]
     told.sort(key=lambda row: row[1].turn != "person")
     left = _left(call)
@@ -90,9 +95,10 @@ def _in_short(call: Call, workflows: list[Workflow], others: Sequence[Entry] = (
         more = {**({"leftovers": left} if left else {}), **_as_data(others)}
         call.write_json({"workflows": [answers.status(brief, scope) for _, brief, scope in told], **more})
         return
-    text = "".join(render.in_short(brief, call.style, scope) for _, brief, scope in told)
-    told_ = (*_told_others(call, others), *left)
-    call.answer({}, text + "".join(f"\n{call.style.yellow(escape(said))}\n" for said in told_))
+    width = call.width if call.is_shown else None
+    where = {one.ulid: f" ({one.branch})" for one in others if one.branch}
+    lines = (render.in_short(brief, call.style, scope, width, where.get(one.ulid, "")) for one, brief, scope in told)
+    call.answer({}, "".join(lines) + "".join(f"\n{call.style.yellow(escape(said))}\n" for said in left))
 
 
 def _whole(call: Call, others: Sequence[Entry]) -> None:

@@ -54,7 +54,7 @@ COMMANDS = {
         (
             "reject",
             "people",
-            "send back with feedback; without, the step fails",
+            "send a step back with feedback, or fail the step",
             "people:reject",
         ),
         ("passkey list", "people", "who may approve with a passkey", "proofs:passkeys"),

@@ -16,8 +16,8 @@ def load(asked: Asked, _: Place) -> Loaded:
     if definition.loads != "phases":
         refuse_phases(asked)
     elif not asked.phases and definition.name == "custom":
-        said = "custom needs phases"
-        raise UsageError("bad_phases", said, remedy=remedies.start("custom", Blank("NAME"), phases=Blank("PHASES")))
+        way = remedies.start("custom", asked.subject or Blank("NAME"), phases=Blank("PHASES"))
+        raise UsageError("bad_phases", "custom needs phases", remedy=way)
     steps = phases(asked.phases) if asked.phases else definition.steps
     return Loaded(definition.replace(steps=steps), asked.subject, asked.context)
 

@@ -66,7 +66,7 @@ def reset(call: Call) -> None:
 
 def _require_feature(workflow: Workflow, instead: Remedy) -> None:
     if workflow.state.dialect != "gated":
-        message = f"{workflow.id} is no feature of five phases"
+        message = f"{workflow.id} is not a feature workflow"
         raise UsageError("not_a_feature", message, remedy=instead, facts={"workflow": workflow.id})
 
 

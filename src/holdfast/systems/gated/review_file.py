@@ -54,7 +54,7 @@ _OPEN_BOX = r"\W*\[ \]"
 _HOW = f"write {' or '.join(DECISIONS)}"
 _REMEDY = (
     f"have the reviewer fix {{}}: {DECISIONS[1]}, '- **[MAJOR]** what is wrong', a line each, would do;"
-    " findings of earlier reviews are told in a sentence, without their severity in front"
+    " mention earlier findings in a sentence, without [MAJOR] in front"
 )
 
 

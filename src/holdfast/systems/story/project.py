@@ -32,7 +32,8 @@ def planned(context: Mapping[str, Any]) -> dict[str, Any]:
     """What a plan is of: its level, and the numbers that the level needs. All mistakes at once."""
     level = context.get("level")
     if level not in LEVELS:
-        message = f"level is one of {', '.join(LEVELS)}"
+        amiss = "the value level is missing" if level is None else f"{str(level)[:60]!r} is no level"
+        message = f"{amiss}; use {', '.join(LEVELS[:-1])} or {LEVELS[-1]}"
         raise UsageError("bad_level", message, remedy=_planning(context, "scene", Blank("LEVEL")))
     needed = _NEEDED[level]
     context = {name: _number(value) for name, value in context.items()}
