@@ -9,7 +9,10 @@ import uuid
 from _collections_abc import Callable, Mapping
 
 from holdfast.core import limits, moment, remedies
+from holdfast.core.definition import BUILT_IN
+from holdfast.core.gates import READ
 from holdfast.core.lifecycle import FINISHED
+from holdfast.core.needs import Needs
 from holdfast.core.remedy import Remedy, naming, told
 from holdfast.core.state import Actor
 from holdfast.core.value import Any, Value
@@ -107,7 +110,7 @@ class Runner:
             self._lease.take(workflow)
             self._settings = self._settings.replace(token=self._lease.token)
             self._recover(self._open())
-            return self._loop()
+            return self._untrusted(self._open()) or self._loop()
         finally:
             self._folder.forget("now")
             self._lease.end(self._open())
@@ -122,6 +125,18 @@ class Runner:
         self._folder = Folder(workflow.wired.place.home, workflow.ulid)
         brief = workflow.briefing()
         return deciding.need(brief, self._tried(workflow, brief)), host.name, running.rights
+
+    def _untrusted(self, workflow: Workflow) -> Result | None:
+        """Before anything is paid for: nobody trusts a command that a later step has to run."""
+        state, own = workflow.state, workflow.state.source not in ("", BUILT_IN)
+        open_steps = [path for path in state.plan.paths if state.step(path).status not in FINISHED]
+        checks = ((path, check) for path in open_steps for check in state.plan.step(path).checks)
+        runs = tuple((path, check) for path, check in checks if check.run and (own or check.source))
+        found = workflow.wired.world.facts(state, Needs(runs=runs)).untrusted if runs else {}
+        for (step, name), source in found.items():
+            said = f"nobody on this machine has trusted the command of the check {name!r} yet"
+            return Result(NEEDED_CODE, "person", said, (remedies.trust(source, text=READ),), step)
+        return None
 
     # The loop
 
