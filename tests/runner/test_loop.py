@@ -240,7 +240,7 @@ def test_an_agent_that_changes_nothing_gets_one_more_session_and_then_a_person(s
     assert answer.code == 3
     assert stage.state.step("write").status == "blocked"
     assert "3 turns changed nothing" in answer.out
-    assert "a session before this one was ended" in stage.asked(5)
+    assert "a session before this one was ended" in stage.asked(4)
 
 
 def test_a_silent_host_is_ended(stage):

@@ -47,7 +47,7 @@ class Ledger:
             self._booked[line["book"]] = line["micros"], line["step"]
         elif "over" in line:
             self._target, self.is_over = line["over"], True
-            self.seen = Seen(line["cost"], Tokens(*line["tokens"]))
+            self.seen = Seen(line["cost"], Tokens(*line["tokens"]), line["loose"])
 
     def begin(self, host: str, step: str) -> None:
         at = self._folder.size(f"{self.session}.jsonl")
@@ -71,10 +71,12 @@ class Ledger:
             self._spend(number, spend)
 
     def end(self, meter: Meter, spend: Spending) -> None:
+        meter.close()
         self.settle(meter, spend)
         seen = meter.seen
         tokens = [seen.tokens.given, seen.tokens.written, seen.tokens.cached, seen.tokens.kept]
-        self._write({"over": self._target + meter.micros, "cost": seen.cost, "tokens": tokens})
+        over = self._target + meter.micros
+        self._write({"over": over, "cost": seen.cost, "tokens": tokens, "loose": seen.loose})
 
     def repeat(self, is_known: Callable[[str], bool], spend: Spending) -> None:
         """Books the last lines whose amounts a runner that died did not book."""

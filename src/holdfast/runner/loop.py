@@ -222,6 +222,7 @@ class Runner:
         step, state = need.step, workflow.state
         attempt = state.step(step).attempt if step else 0
         notes = self._notes(step, attempt)
+        notes.setdefault("mark", self._mark(workflow, step))
         session = session_of(state.ulid, step, attempt, need.role, notes["fresh"])
         ledger = Ledger(self._folder, session)
         if ledger.host and ledger.host != self._host.name and ledger.known:
