@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 
 import pytest
 
-from tests.runner.conftest import RELEASE
+from holdfast.files import system
+from tests.runner.conftest import RELEASE, wait_for
 
 HAND_IN = "holdfast done write --artifact notes=NOTES.md\n"
 GOOD = "echo good > NOTES.md\n" + HAND_IN
@@ -209,8 +212,10 @@ def test_mistakes_in_the_settings_are_named_with_their_line(stage, rows, said):
 def test_a_host_that_is_not_there_is_named(stage):
     stage.define()
     stage.begin()
-    answer = stage.run("--host", "claude", env={"PATH": "/nowhere"})
+    (stage.turns / "git").symlink_to(str(shutil.which("git")))
+    answer = stage.run("--host", "claude", env={"PATH": str(stage.turns)})
     assert answer.code == 4
+    assert stage.state.step("write").status == "pending"
     assert "claude" in answer.err
     assert stage.run("--host", "nobody").code == 2
     assert not stage.state.leases
@@ -280,3 +285,55 @@ def test_what_is_kept_of_a_run_is_private(stage):
     assert [one.name for one in folder.iterdir() if one.stat().st_mode & 0o077] == []
     (kept,) = folder.glob("*.jsonl")
     assert json.loads(kept.read_text().splitlines()[0]) == {}
+
+
+def test_a_limit_of_the_model_s_service_is_waited_for_and_is_no_attempt(stage):
+    stage.define()
+    stage.host("echo '{\"limited\": 1}'; sleep 60", GOOD)
+    stage.begin()
+    answer = stage.run()
+    assert answer.code == 3
+    assert "waits 1s for the model's service" in answer.out
+    assert stage.state.step("write").attempt == 1
+    assert stage.state.step("write").status == "done"
+
+
+def test_the_status_says_what_a_run_does(stage):
+    stage.define()
+    stage.host('echo \'{"tool": "Bash", "input": "npm test"}\'; touch began; sleep 60')
+    stage.begin()
+    runner = stage.started()
+    stage.until(stage.root / "began")
+    wait_for(lambda: "turn 1 of mine" in stage.bench.ok("status").out)
+    said = stage.bench.ok("status", "--json").json["run"]
+    assert (said["step"], said["host"], said["turn"]) == ("write", "mine", 1)
+    runner.terminate()
+    assert runner.wait(60) == 130
+    assert "run" not in stage.bench.ok("status", "--json").json
+
+
+def test_a_host_ends_with_all_that_it_started(stage):
+    stage.define()
+    stage.host("setsid sleep 600 & echo $! > pids; sleep 601 & echo $! >> pids; touch began; sleep 602")
+    stage.begin()
+    runner = stage.started()
+    stage.until(stage.root / "began")
+    runner.kill()
+    runner.wait()
+    pids = [int(word) for word in stage.bench.read("pids").split()]
+    wait_for(lambda: not any(system.here.is_running(pid) for pid in pids))
+    stage.host(GOOD)
+    assert stage.run().code == 3
+    assert stage.state.step("write").status == "done"
+
+
+def test_rights_that_a_host_cannot_be_held_to_are_refused(stage):
+    stage.define()
+    stage.host(GOOD, more='rights = "read"')
+    stage.begin()
+    codex = stage.turns / "codex"
+    codex.write_text("#!/bin/sh\n")
+    codex.chmod(0o755)
+    answer = stage.run("--host", "codex", env={"PATH": f"{stage.turns}:{os.environ['PATH']}"})
+    assert answer.code == 2
+    assert "only to 'edits' or 'all'" in answer.err

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import time
 
 import pytest
 
+from holdfast.files import system
 from tests.runner.conftest import wait_for
 from tests.tiers import examples
 
@@ -94,4 +94,4 @@ def test_a_runner_that_is_killed_anywhere_is_continued_and_nothing_is_booked_twi
     history = [one.command for one in stage.bench.open().latest().history() if one.command == "done"]
     assert len(history) == 2
     pids = [int(word) for word in (stage.turns / "pids").read_text().split()]
-    wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids))
+    wait_for(lambda: not any(system.here.is_running(pid) for pid in pids))

@@ -193,6 +193,11 @@ def _is_amount(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
+def no_rights(host: str, rights: str, known: tuple[str, ...]) -> UsageError:
+    said = f"{host} cannot be held to the rights {rights!r}, only to {' or '.join(map(repr, known))}"
+    return UsageError("no_rights", said, remedy=f"change rights in {CONFIG}", facts={"host": host, "rights": rights})
+
+
 def no_host(word: str, known: tuple[str, ...]) -> UsageError:
     from holdfast.core.remedy import Blank, Remedy
 

@@ -6,7 +6,7 @@ from _collections_abc import Mapping
 
 from holdfast.core.value import Any
 from holdfast.runner.events import Began, Called, Denied, Ended, Event, Limited, Said, Tokens, Total, Used
-from holdfast.runner.host import OWN, Order, Started, count, digest_of, micros, short, table, text
+from holdfast.runner.host import OWN, RIGHTS, Order, Started, count, digest_of, micros, short, table, text
 
 _MODE = {"read": "dontAsk", "edits": "acceptEdits", "all": "bypassPermissions"}
 _MISSING = "No conversation found with session ID"
@@ -17,7 +17,8 @@ _LOOKING = ("Read", "Glob", "Grep")
 
 
 class ClaudeCode:
-    name = "claude"
+    name = program = "claude"
+    rights = RIGHTS
     variables = (
         *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"),
         "CLAUDE_CONFIG_DIR",

@@ -14,7 +14,8 @@ _MISSING = ("no rollout found", "no recorded session", "session not found", "thr
 
 
 class Codex:
-    name = "codex"
+    name = program = "codex"
+    rights = ("edits", "all")
     variables = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME")
     tells_cost = False
     is_sum = True

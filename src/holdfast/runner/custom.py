@@ -6,16 +6,19 @@ from _collections_abc import Mapping
 
 from holdfast.core.value import Any
 from holdfast.machine.running import Custom
-from holdfast.runner.events import Began, Called, Event, Total, Used
+from holdfast.runner.events import Began, Called, Event, Limited, Total, Used
 from holdfast.runner.events import Tokens as _Tokens
-from holdfast.runner.host import Order, Started, digest_of, micros, short, table, text
+from holdfast.runner.host import RIGHTS, Order, Started, count, digest_of, micros, short, table, text
 
 
 class Command:
     """Its own exit code says how a turn ended. Each line of its output is a sign of life."""
 
+    rights = RIGHTS
+
     def __init__(self, name: str, asked: Custom, passed: tuple[str, ...]) -> None:
         self.name, self._asked, self.variables = name, asked, passed
+        self.program = asked.run[0]
         self.tells_cost, self.is_sum = bool(asked.cost), asked.is_sum
         self._lines = 0
 
@@ -30,6 +33,8 @@ class Command:
         found: list[Event] = [Began(text(line.get("session")))] if line.get("session") else []
         if line.get("tool"):
             found.append(Called(text(line.get("tool")), short(line.get("input")), digest_of(line)))
+        if line.get("limited") is not None:
+            found.append(Limited(count(line.get("limited"))))
         cost = micros(_at(line, self._asked.cost)) if self._asked.cost else None
         if cost is not None:
             self._lines += 1

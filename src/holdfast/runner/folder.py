@@ -63,6 +63,11 @@ class Folder:
             return {}
         return found if isinstance(found, dict) else {}
 
+    def now(self) -> dict[str, Any]:
+        """How the turn of a host stands, where somebody runs the workflow; empty where nobody does."""
+        found = self.read("now") if os.path.exists(self.file("now")) else {}
+        return found if found and self.is_taken() else {}
+
     def forget(self, name: str) -> None:
         with suppress(FileNotFoundError):
             os.unlink(self.file(name))

@@ -46,6 +46,14 @@ class Host(Protocol):
     def name(self) -> str: ...
 
     @property
+    def program(self) -> str:
+        """Its program, by a name on the path or from the folder of the project."""
+
+    @property
+    def rights(self) -> tuple[str, ...]:
+        """Those that it can be held to."""
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The variables that it needs of its own: its login, and where it keeps its sessions."""
 

@@ -7,13 +7,14 @@ from json import dumps
 
 from holdfast.core.value import Any
 from holdfast.runner.events import Began, Called, Ended, Event, Limited, Said, Tokens, Used
-from holdfast.runner.host import OWN, Order, Started, count, digest_of, micros, short, table, text
+from holdfast.runner.host import OWN, RIGHTS, Order, Started, count, digest_of, micros, short, table, text
 
 _BUSY = (429, 529)
 
 
 class Opencode:
-    name = "opencode"
+    name = program = "opencode"
+    rights = RIGHTS
     variables = (
         *("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY"),
         *("XDG_CONFIG_HOME", "XDG_DATA_HOME"),

@@ -38,7 +38,7 @@ class Process:
     def __init__(self, started: Started, cwd: str, env: Mapping[str, str], folder: Folder, session: str) -> None:
         import subprocess
 
-        program = _program(started.argv[0], env, cwd)
+        program = found(started.argv[0], env, cwd)
         keeper = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
         alone = wait_for_last(folder)
         words = [sys.executable, "-I", "-S", keeper, str(GRACE), str(alone), started.stdin, program, *started.argv[1:]]
@@ -83,11 +83,12 @@ def wait_for_last(folder: Folder) -> int:
     return fd
 
 
-def _program(name: str, env: Mapping[str, str], cwd: str) -> str:
+def found(name: str, env: Mapping[str, str], cwd: str) -> str:
+    """The program of a host, as it will be started."""
     import shutil
 
-    found = shutil.which(name, path=env.get("PATH")) if "/" not in name else os.path.join(cwd, name)
-    if found is None or not os.access(found, os.X_OK):
+    path = shutil.which(name, path=env.get("PATH")) if "/" not in name else os.path.join(cwd, name)
+    if path is None or not os.access(path, os.X_OK):
         said = f"the host cannot be started: there is no program {name} on the path"
         raise NotFound("no_program", said, remedy=f"install {name}, or name another host with --host")
-    return found
+    return path

@@ -32,7 +32,8 @@ def run(call: Call) -> int:
         said = f"would start {call.args.definition} {call.args.subject}".strip()
         call.answer({"would_start": call.args.definition}, escape(said))
         return 0
-    from holdfast.runner.loop import Asked, Runner
+    from holdfast.runner.loop import Runner
+    from holdfast.runner.work import Asked
 
     args, screen, stopping = call.args, _Screen(call, workflow), _Stopping()
     asked = Asked(args.host or "", args.until or "", args.once, args.max_cost or 0, args.max_time or 0)
