@@ -337,3 +337,52 @@ def test_rights_that_a_host_cannot_be_held_to_are_refused(stage):
     answer = stage.run("--host", "codex", env={"PATH": f"{stage.turns}:{os.environ['PATH']}"})
     assert answer.code == 2
     assert "only to 'edits' or 'all'" in answer.err
+
+
+def test_a_long_check_is_ended_with_the_run(stage):
+    stage.define(
+        'name = "slow"\n[[step]]\nid = "wait"\n'
+        'checks = [{ name = "slow", run = ["sh", "-c", "touch began; sleep 600"], run_by = "engine" }]\n',
+        name="slow",
+    )
+    stage.host("true")
+    stage.begin("slow")
+    runner = stage.started()
+    stage.until(stage.root / "began")
+    wait_for(lambda: "checks of wait" in stage.bench.ok("status").out)
+    assert stage.bench.person("stop", "--now").code == 0
+    assert runner.wait(60) == 130
+    assert stage.state.step("wait").status == "active"
+
+
+def test_where_a_workflow_asks_for_it_the_packet_is_read_before_anything_is_written(stage):
+    stage.define(RELEASE.replace("{bounds}", "require_ack = true"))
+    stage.host("holdfast ack $(grep -o 'Packet: [0-9a-f]*' last | cut -d' ' -f2)\n" + GOOD)
+    script = stage.bench.read("host.sh").replace("env >", f"cp {stage.turns}/$n.asked last; env >")
+    stage.bench.write("host.sh", script).chmod(0o755)
+    stage.begin()
+    assert stage.run().code == 3
+    assert stage.state.step("verify").status == "done"
+
+
+@pytest.mark.parametrize(
+    ("definition", "how", "needs"),
+    [
+        ("custom", {"phases": ("Backup", "Verify")}, "agent"),
+        ("implementation", {}, "agent"),
+        ("tdd", {}, "person"),  # there is no command that runs the tests
+        ("feature", {}, "agent"),
+    ],
+)
+def test_who_is_needed_is_known_for_the_workflows_of_every_system(stage, definition, how, needs):
+    stage.host("true")
+    stage.bench.save()
+    stage.bench.open().start(definition, "Greet by name", **how)
+    assert stage.run("--dry-run", "--json").json["needs"] == needs
+
+
+def test_phases_of_one_s_own_are_worked_through(stage):
+    stage.host("echo $RANDOM >> work; holdfast done")
+    stage.bench.open().start("custom", "Move the data", phases=("Backup", "Migrate"))
+    assert stage.run().code == 0
+    assert stage.many == 2

@@ -34,6 +34,8 @@ class Leased:
         old = _token(workflow.state, str(self._folder.read("lease").get("secret") or ""))
         if old:
             workflow.end_agent(old, "the runner before ended without giving it back")
+        if workflow.briefing().must_catch_up:  # what the packet says goes into the prompts
+            workflow.acknowledge(workflow.briefing().packet)
         secret = os.urandom(16).hex()
         self._folder.write("lease", {"secret": secret})
         workflow.execute(cmd.StartAgent(ROLE, "", TTL, key=digest(secret.encode())))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Callable
 
 from holdfast.core import remedies
 from holdfast.core.definition import BUILT_IN
@@ -139,14 +140,26 @@ class Runner(Working):
             elif need.does == "resume":
                 workflow.resume(step)
             else:
-                workflow.done(step)
+                workflow.cancelled = lambda: self._stopping() == NOW
+                workflow.done(step, watch=self._checking(step))
             said = f"{step}: {'begun' if need.does == 'begin' else 'begun again' if need.does == 'resume' else 'done'}"
             self._tell(need.does, said, {"step": step})
             self._why = [] if need.does == "done" else self._why
-        except (Refused, Conflict) as refusal:
-            if refusal.code == "fenced" or need.does != "done":
+        except HoldfastError as refusal:
+            if need.does == "done" and self._stopping() == NOW:
+                return  # the check that ran was ended
+            if not isinstance(refusal, Refused | Conflict) or refusal.code == "fenced" or need.does != "done":
                 raise
             self._refuse(workflow, step, refusal)
+
+    def _checking(self, step: str) -> Callable[[str, float], None]:
+        """While checks run, the lease lasts, and a person sees what they print."""
+
+        def watch(line: str, seconds: float) -> None:
+            self._lease.beat(self._open)
+            self._show({"checks": step, "seconds": seconds, "tool": line})
+
+        return watch
 
     def _refuse(self, workflow: Workflow, step: str, refusal: HoldfastError) -> None:
         """What the gates said is what the next turn is about; where a step counts its tries, it is one of them."""

@@ -155,6 +155,8 @@ class _Screen:
             return
         if "waits" in now:
             line = f"waits {moment.span(now['waits'])}"
+        elif "checks" in now:
+            line = f"checks of {now['checks']} · {moment.span(now['seconds'])} · {now['tool']}"
         else:
             spent = moment.money(now["spent"]) + (f" of {self._limit}" if self._limit else "")
             parts = (now["step"], f"attempt {now['attempt']}", f"turn {now['turn']} of {now['host']}",

@@ -136,6 +136,8 @@ def _run_line(run: dict[str, Any]) -> str:
         return ""
     if "waits" in run:
         return f"a run waits {moment.span(run['waits'])} for the model's service"
+    if "checks" in run:
+        return f"a run has checks of {run['checks']} running, {moment.span(run['seconds'])}"
     said = f"a run is at {run['step'] or 'the end'}: turn {run['turn']} of {run['host']}, {moment.span(run['seconds'])}"
     return said + (f", {run['tool']}" if run["tool"] else "")
 
