@@ -63,6 +63,13 @@ class Process:
         """How it ended; None while it runs."""
         return self._process.poll()
 
+    def wait(self, seconds: float) -> None:
+        """Until it ends, at most so long."""
+        from subprocess import TimeoutExpired
+
+        with suppress(TimeoutExpired):
+            self._process.wait(seconds)
+
     def end(self) -> int:
         """Ends it, if it has not ended, and waits until nothing of it is left."""
         assert self._process.stdin is not None

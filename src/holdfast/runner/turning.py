@@ -77,7 +77,7 @@ class Turn:
                 self._read()
                 if code is None:
                     why = self._to_end()
-                    time.sleep(TICK)
+                    process.wait(TICK)
         finally:
             code = process.end()
         self._read()
