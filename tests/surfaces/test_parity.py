@@ -53,6 +53,8 @@ WITHOUT = {
     "web": "for a person to see and decide",
     "completion": "for a shell",
     "demo": "for a person to watch",
+    "run": "a person lets agents work, and an agent that starts agents spends unasked",
+    "stop": "a person's",
     "notify": "tells a person, by their own settings",
 }
 """Commands without a tool, and why."""

@@ -23,6 +23,11 @@ NAMES: dict[str, tuple[str, str]] = {
     "next": (READ, ""),
     "wait": (READ, "for:--for=person|change|done! --since=REVISION --timeout=SPAN"),
     "notify": ("", "--once --test"),
+    "run": (
+        "w",
+        "definition:[WORKFLOW] [SUBJECT] --host=HOST --until=STEP --once --max-cost=N --max-time=SPAN --dry-run",
+    ),
+    "stop": ("w", "--now"),
     "show": (READ, ""),
     "list": ("", "--status=S --type=T --session=S --all --limit=N"),
     "log": (READ, "--after=N --limit=N --check=NAME --step=STEP --follow --timeline=FILE"),

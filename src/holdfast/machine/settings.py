@@ -31,6 +31,7 @@ HOST_VARIABLES = (
     "COPILOT_AGENT_SESSION_ID",
     "CURSOR_AGENT",
     "CLINE_ACTIVE",
+    "HOLDFAST_RUN",
 )
 """Set by agent hosts in the shells they run: what is typed there is an agent's, terminal or not."""
 

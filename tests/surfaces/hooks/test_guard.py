@@ -254,7 +254,9 @@ def test_a_copy_of_a_folder_brings_nothing_into_the_home(scene):
 # What only a person does
 
 
-@pytest.mark.parametrize("command", [*naming.PEOPLES, "mcp", "web", "web --link", "web --port 8415"])
+@pytest.mark.parametrize(
+    "command", [*naming.PEOPLES, "mcp", "run", "run dev x", "stop --now", "web", "web --link", "web --port 8415"]
+)
 def test_the_guard_knows_every_command_that_is_a_person_s(scene, command):
     scene.given(paths=[DOCUMENT])
     assert scene.bash(f"holdfast {command}")

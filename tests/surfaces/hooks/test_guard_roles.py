@@ -25,6 +25,8 @@ CHANGING = {
         "statusline",
         "mcp",
         "web",
+        "run",
+        "stop",
         "pause",
         "extend",
         "note",

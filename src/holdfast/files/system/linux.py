@@ -17,6 +17,8 @@ _LARGEST = 1 << 21
 _MASTERS = ("/dev/ptmx", "/dev/pts/ptmx")
 _PSEUDO = range(136, 144)
 """The major numbers of pseudo-terminals."""
+_DEATH_SIGNAL, _SUBREAPER, _KILL = 1, 36, 9
+"""`PR_SET_PDEATHSIG` and `PR_SET_CHILD_SUBREAPER` of `prctl`, and the signal."""
 
 
 class Linux:
@@ -121,6 +123,21 @@ class Linux:
         found = ((pid, f"{self._proc}/{pid}") for pid in self.pids())
         return [(pid, _link(f"{one}/cwd")) for pid, one in found if os.path.basename(_link(f"{one}/exe")) == program]
 
+    def end_with_parent(self) -> None:
+        _prctl(_DEATH_SIGNAL, _KILL)
+
+    def adopt(self) -> None:
+        _prctl(_SUBREAPER, 1)
+
+    def children(self, pid: int) -> list[int]:
+        tasks = f"{self._proc}/{pid}/task"
+        try:
+            return [
+                int(word) for task in os.listdir(tasks) for word in self._text(f"{pid}/task/{task}/children").split()
+            ]
+        except OSError:
+            return []
+
     def _opened(self, pid: int) -> list[tuple[str, str]]:
         """What a process has open, with the number of each; nothing where it is another user's."""
         folder = f"{self._proc}/{pid}/fd"
@@ -142,6 +159,12 @@ def _link(path: str) -> str:
         return os.readlink(path)
     except OSError:  # gone just now, or another user's
         return ""
+
+
+def _prctl(option: int, value: int) -> None:
+    import ctypes
+
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _renameat2() -> Callable[[str, str, int], int]:

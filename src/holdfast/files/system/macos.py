@@ -154,6 +154,16 @@ class MacOS:
                 found.append((pid, line[1:]))
         return found
 
+    def end_with_parent(self) -> None:
+        """There is no such call."""
+
+    def adopt(self) -> None:
+        """There is no such call."""
+
+    def children(self, pid: int) -> list[int]:
+        rows = (line.split() for line in self._run("/bin/ps", "-axo", "ppid=,pid=").splitlines())
+        return [int(row[1]) for row in rows if len(row) == 2 and row[0] == str(pid)]
+
     def _named(self, *which: str) -> list[str]:
         return [line[1:] for line in self._run("/usr/sbin/lsof", "-Fn", *which).splitlines() if line.startswith("n")]
 

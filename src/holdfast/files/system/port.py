@@ -69,3 +69,12 @@ class System(Protocol):
 
     def folders(self, program: str) -> list[tuple[int, str]]:
         """The processes that run a program of this name, and the folder that each is in."""
+
+    def end_with_parent(self) -> None:
+        """This process is killed when the one that started it ends, where the system can do that."""
+
+    def adopt(self) -> None:
+        """Processes below this one become its children when those between them end, where the system can do that."""
+
+    def children(self, pid: int) -> list[int]:
+        """The processes that a process is the parent of."""

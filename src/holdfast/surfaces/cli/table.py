@@ -83,6 +83,8 @@ COMMANDS = {
         ("set", "whole", "set values of the context", "whole:set_values"),
         ("snapshot", "whole", "a state that can be restored", "whole:snapshot"),
         ("restore", "whole", "the steps as they were at a snapshot", "whole:restore"),
+        ("run", "agents", "let agent hosts work until a person is needed (a person only)", "runner:run"),
+        ("stop", "agents", "end a run after this turn (a person only)", "runner:stop"),
         ("agent start", "agents", "take a lease", "agents:start"),
         ("agent beat", "agents", "send a heartbeat", "agents:beat"),
         ("agent end", "agents", "release a lease", "agents:end"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.surfaces.hooks.writes import Target
 
 _HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "OPENCODE", "GEMINI_CLI", "QWEN_CODE", "COPILOT_",
-                   "CURSOR_AGENT", "CLINE_ACTIVE")  # fmt: skip
+                   "CURSOR_AGENT", "CLINE_ACTIVE", "HOLDFAST_RUN")  # fmt: skip
 _WITH_VALUE = ("-w", "--workflow", "--token", "--key", "--as")
 _WORKFLOW = ("-w", "--workflow")
 _UNKNOWN = ("$", "`", "{}")
@@ -162,8 +162,8 @@ def _needs_a_person(words: list[str], workflows: list[dict[str, Any]]) -> bool:
 
     if free[:1] == ["web"]:  # it lets browsers in that approve, unless it only shows
         return not any(word == "--read-only" or word.partition("=")[0] == "--export" for word in words)
-    # An agent with an MCP server of its own could answer what a person is asked.
-    return any(" ".join(free[:many]) in (*PEOPLES, "mcp") for many in (1, 2))
+    # An agent with an MCP server of its own could answer what a person is asked; one with agents could spend.
+    return any(" ".join(free[:many]) in (*PEOPLES, "mcp", "run", "stop") for many in (1, 2))
 
 
 def _only_looks(words: list[str]) -> bool:

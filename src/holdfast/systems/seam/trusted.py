@@ -6,6 +6,7 @@ import os
 
 from holdfast.core.definition import Step
 from holdfast.core.secrets import DEFAULT
+from holdfast.machine import running
 from holdfast.machine.configuration import agents, secrets, warns_of_plans
 from holdfast.plain.digest import digest
 from holdfast.systems.seam import external
@@ -25,6 +26,8 @@ def content(path: str, root: str = "") -> Content:
         commands = tuple(("commands", name, run) for name, run in said_of.items() if run)
         if prepare := agents(os.path.dirname(os.path.dirname(real))).prepare:
             commands = (*commands, ("agents", "prepare", prepare))
+        run, rights = running.offered(os.path.dirname(os.path.dirname(real)))
+        commands = (*commands, *run)
         with open(real, "rb") as file:
             config = digest(file.read())
         offers = {name: external.offered(name) for name in external.named(os.path.dirname(os.path.dirname(real)))}
@@ -33,7 +36,7 @@ def content(path: str, root: str = "") -> Content:
         warns = warns_of_plans(os.path.dirname(os.path.dirname(real)), lambda *_: True)
         loosened = (("story · plan", "a scene continues while its plan or blueprint does not hold"),) if warns else ()
         given = said if said != DEFAULT else None
-        return Content(config, commands, systems=offers, seals=seals, secrets=given, loosened=loosened)
+        return Content(config, commands, systems=offers, seals=seals, secrets=given, loosened=(*loosened, *rights))
     for card in systems():
         found = upkeep(card.name).content(real)
         if found is not None:
