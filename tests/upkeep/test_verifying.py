@@ -366,7 +366,7 @@ def approved_with(bench):
         ceremony = Ceremony()
         key = enrol(bench, ceremony, kind)
         touched(bench, key, ceremony)
-        bench.ok("receipt", "notes", "--out", "receipt.json", "-w", after.id)
+        bench.ok("receipt", "notes", "--out", "receipt.json")
         shutil.copy(own(), bench.root / "approvers")
         return key, json.loads(bench.read("receipt.json"))
 
