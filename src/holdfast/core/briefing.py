@@ -259,11 +259,12 @@ class Briefing(Standing):
 
     @part
     def waiting(self) -> tuple[tuple[str, Unmet], ...]:
-        """What people are asked for, with its step; the current one comes first."""
+        """What people are asked for, with the step that it is about, each once; the current one comes first."""
         steps = dict.fromkeys(((self.step,) if self.step else ()) + tuple(self.begun))
         left = () if self.step else ((one.name, one) for one in self.lacking)
         found = (*((path, one) for path in steps for one in self.blockers_of(path)), *left)
-        return tuple((path, one) for path, one in found if any(way.who == "person" for way in one.remedies))
+        asked = ((one.of or path, one) for path, one in found if any(way.who == "person" for way in one.remedies))
+        return tuple({(path, one.message): (path, one) for path, one in asked}.values())
 
     @part
     def stopped(self) -> bool:

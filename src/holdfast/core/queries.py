@@ -325,7 +325,7 @@ def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
     if gates.policy(step) and gates.grant_verdict(state, needed, facts) != "valid":
         said = "is needed" if progress.grant is None else gates.lapsed_because(state, needed, facts)
         own = rerunning(state, needed, facts) or remedies.person(needed, gates.renewing(state, needed, facts))
-        return gates.Unmet("approval", needed, f"the approval of {needed} {said}", own)
+        return gates.Unmet("approval", needed, f"the approval of {needed} {said}", own, of=needed)
     message = f"the checks of {needed} are only claimed by the document it was adopted from"
     return gates.Unmet("check", needed, message, (*reopening(state, needed), remedies.confirm()))
 

@@ -90,6 +90,9 @@ class Looked:
                         noticed=[*wired.noticed, *wired.changed_approvers()])  # fmt: skip
 
     def _page(self) -> str:
+        """Its address, for those who are not on it."""
+        if self._wired.settings.actor.surface == "web":
+            return ""
         from holdfast.machine import served
 
         return served.address(self._wired.place)

@@ -106,6 +106,46 @@ def test_sending_back_takes_the_key_too_and_feedback(site, served, page, signer,
     assert (step.status, step.feedback) == ("active", ("Name all versions.",))
 
 
+def test_an_approval_that_no_longer_holds_leads_to_its_own_step(site, served, page, signer, workflow):
+    enrol(page, served)
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/notes")
+    page.get_by_role("button", name="Approve with passkey").click()
+    page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
+    site.bench.write("notes.md", "Needs Python 3.13.\n")
+    own = f"{served.origin}/w/{workflow.ulid}/approve/notes"
+    page.goto(served.origin)
+    expect(page.locator("a.card")).to_have_attribute("href", f"/w/{workflow.ulid}/approve/notes")
+    page.locator("a.card").click()
+    expect(page).to_have_url(own)
+    page.goto(f"{served.origin}/w/{workflow.ulid}")
+    page.get_by_role("link", name="Review and approve").click()
+    expect(page).to_have_url(own)
+    page.goto(f"{served.origin}/w/{workflow.ulid}")
+    expect(page.locator("#now")).not_to_contain_text("holdfast web")
+    page.locator("#now").get_by_role("link", name="Review notes").click()
+    expect(page).to_have_url(own)
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/publish")
+    page.locator("#decide").get_by_role("link", name="Review notes").click()
+    expect(page).to_have_url(own)
+    page.get_by_role("button", name="Approve with passkey").click()
+    page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
+    expect(page.locator("#now")).not_to_contain_text("no longer holds")
+
+
+def test_an_approval_that_no_longer_holds_can_be_sent_back_without_a_key(site, served, page, signer, workflow):
+    enrol(page, served)
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/notes")
+    page.get_by_role("button", name="Approve with passkey").click()
+    page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
+    site.bench.write("notes.md", "Needs Python 3.13.\n")
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/notes")
+    page.get_by_label("What should be different").fill("No, 3.11.")
+    page.get_by_role("button", name="Send back").click()
+    page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
+    step = site.step(workflow.id, "notes")
+    assert (step.status, step.feedback) == ("active", ("No, 3.11.",))
+
+
 def test_what_changed_before_the_key_was_asked_is_said_with_a_link_to_it(site, served, page, signer, workflow):
     enrol(page, served)
     page.goto(f"{served.origin}/w/{workflow.ulid}/approve/notes")

@@ -37,8 +37,9 @@ def _all(brief: Briefing) -> Iterator[News]:
         kind = unmet.kind if unmet.kind in _DECIDED else "person"
         label = step.label if step else path
         said = label if kind == "person" else f"{label} {_DECIDED[kind]}"
-        attempt = state.step(path).attempt if step else 0
-        yield News(kind, f"{unmet.kind} {path} {attempt}", said, path)
+        progress = state.step(path)
+        stale = f" {progress.grant.at}" if progress.grant else ""  # it was given, and is needed again
+        yield News(kind, f"{unmet.kind} {path} {progress.attempt if step else 0}{stale}", said, path)
     for path in brief.begun:
         if state.step(path).status == "failed" and not any(path == one for one, _ in brief.waiting):
             yield News(

@@ -146,7 +146,7 @@ function enable(page) {
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (!form.dataset.passkey) return;
+  if (!form.dataset.passkey || event.submitter?.dataset.plain !== undefined) return;
   event.preventDefault();
   ceremony(form, event.submitter).catch((error) => tell(form, `Nothing was signed: ${error.message}`));
 });

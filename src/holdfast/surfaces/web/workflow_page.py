@@ -140,15 +140,18 @@ def _now(one: Seen, scope: Scope, shell: Shell) -> Markup:
     for path in (*at, *(path for path in brief.begun if path != brief.step)):
         found = brief.blockers if path == brief.step else brief.blockers_of(path)
         name = plan.step(path).label
-        link = shell.link(f"{one.link}/approve/{path}") if found and found[0].kind in _OF_PEOPLE else None
-        title = el("a", name, href=link) if link else name
+        asked = (found[0].of or path) if found and found[0].kind in _OF_PEOPLE else ""
+        link = shell.link(f"{one.link}/approve/{asked}") if asked else None
+        title = el("a", name, href=link) if link and asked == path else name
+        other = el("p", el("a", f"Review {plan.step(asked).label}", href=link)) if link and asked != path else None
         task = brief.task_of(path).text
         out.append(
             joined(
-                el("h3", mark(brief.shown_of(path)), " ", title, el("span", path, class_="faint path")),
+                el("h3", mark(brief.shown_of(path)), " ", title, el("span", path if path != name else "", class_="faint path")),
                 el("p", task, class_="task") if task and task != name else None,
                 items([unmet.message for unmet in found]),
-                ways(found[0].remedies, scope) if found else None,
+                other,
+                ways(found[0].remedies, scope, is_here=bool(link)) if found else None,
             )
         )
     if not brief.step:
