@@ -167,7 +167,7 @@ class Briefing(Standing):
         if not is_persons or not (address := self._page()):
             return one
         way = Remedy(text=f"the page {address}/w/{self.state.ulid}", who="person")
-        return one.replace(remedies=(*one.remedies, way))
+        return one.replace(remedies=(*(known for known in one.remedies if known.command != "web"), way))
 
     def _with_file(self, path: str, one: Unmet) -> Unmet:
         """Where a file holds the review, what the reviewer has to write comes before the command that reads it."""

@@ -85,17 +85,9 @@ class Looked:
                         session=settings.actor.session, token=settings.token, leased=self._leased(),
                         person=settings.actor.kind == "human",
                         words=dialect(state.dialect).status_words, refusal=refusal_of(state.dialect),
-                        unsuitable=self._to_know, page=self._page,
+                        unsuitable=self._to_know, page=wired.page,
                         read_only=wired.store.read_only,
                         noticed=[*wired.noticed, *wired.changed_approvers()])  # fmt: skip
-
-    def _page(self) -> str:
-        """Its address, for those who are not on it."""
-        if self._wired.settings.actor.surface == "web":
-            return ""
-        from holdfast.machine import served
-
-        return served.address(self._wired.place)
 
     def _left_work(self) -> Sequence[LeftWork]:
         """What agents left of its steps: only where something is pinned is git asked."""

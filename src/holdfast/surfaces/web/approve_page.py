@@ -182,15 +182,17 @@ def _decision(one: Seen, path: str, view: View, scope: Scope, shell: Shell, give
     brief = one.brief
     if shell.read_only or shell.is_copy:
         way = gates.approving(brief.state.plan.step(path), path).replace(workflow=one.workflow.ulid)
-        told = el("p", "This page is read-only. ", f"{way.text}: " if way.text else "At a terminal: ", command(way, scope))
+        told = el(
+            "p", "This page is read-only. ", f"{way.text}: " if way.text else "At a terminal: ", command(way, scope)
+        )
         return section("Decide", told, id="decide")
     try:
         is_ready = approving.is_ready(one.workflow, path)
     except HoldfastError as wrong:
         return section("Decide", el("p", wrong.message), id="decide")
     if not is_ready:
-        told = [_blocker(one, unmet, scope, shell) for unmet in brief.blockers_of(path)]
-        return section("Decide", items(told) or el("p", "It is decided."), id="decide")
+        found = [_blocker(one, unmet, scope, shell) for unmet in brief.blockers_of(path)]
+        return section("Decide", items(found) or el("p", "It is decided."), id="decide")
     return _form(one, path, view, scope, given, barred)
 
 

@@ -147,7 +147,13 @@ def _now(one: Seen, scope: Scope, shell: Shell) -> Markup:
         task = brief.task_of(path).text
         out.append(
             joined(
-                el("h3", mark(brief.shown_of(path)), " ", title, el("span", path if path != name else "", class_="faint path")),
+                el(
+                    "h3",
+                    mark(brief.shown_of(path)),
+                    " ",
+                    title,
+                    el("span", path if path != name else "", class_="faint path"),
+                ),
                 el("p", task, class_="task") if task and task != name else None,
                 items([unmet.message for unmet in found]),
                 other,
