@@ -97,8 +97,8 @@ class Scope(Value):
     about: str = ""
     """ULID of the workflow at hand, which remedies that name none are about."""
     person: bool = False
-    page: str = ""
-    """The address of the page while it runs: who reads this needs no command that opens it."""
+    page: Callable[[], str] = str
+    """Gives the address of the page while it runs: who reads this needs no command that opens it."""
 
 
 ANYWHERE = Scope()
@@ -153,9 +153,8 @@ def with_page(ways: Sequence[Remedy | str], scope: Scope) -> tuple[Remedy | str,
     """The ways out of a refusal, and the page beside the commands by which a person decides, while it runs."""
     decides = any(isinstance(one, Remedy) and one.who == "person" and one.command in _DECIDES for one in ways)
     is_named = any(isinstance(one, Remedy) and one.command == "web" for one in ways)
-    if not (decides and scope.page and scope.about) or is_named:
-        return tuple(ways)
-    return (*ways, Remedy(text=f"the page {scope.page}/w/{scope.about}", who="person"))
+    page = scope.page() if decides and scope.about and not is_named else ""
+    return (*ways, Remedy(text=f"the page {page}/w/{scope.about}", who="person")) if page else tuple(ways)
 
 
 _DECIDES = ("approve", "reject")
@@ -191,8 +190,8 @@ def _command(remedy: Remedy, scope: Scope) -> str:
     free: list[str | Blank] = []
     options: list[str] = []
     workflow = remedy.workflow or scope.about
-    if remedy.command == "web" and not remedy.arguments and scope.page:
-        return f"{scope.page}/w/{workflow}" if workflow else scope.page
+    if remedy.command == "web" and not remedy.arguments and (page := scope.page()):
+        return f"{page}/w/{workflow}" if workflow else page
     is_named = workflow and workflow != scope.default and naming.is_about_workflow(remedy.command)
     name = scope.active.get(workflow, workflow) if is_named else ""
     by_word = naming.has_slug(remedy.command)
