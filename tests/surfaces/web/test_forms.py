@@ -184,6 +184,21 @@ def test_a_large_workflow_is_a_small_page(site, served):
     assert len(older.text.encode()) < 300 << 10
 
 
+def test_a_session_is_shown_with_its_name_its_state_its_files_and_its_workflows(site, served):
+    site.bench.ok("session", "create", "draft1", "--description", "a first try")
+    site.bench.ok("session", "create", "draft2")
+    assert "not in use" in served.get("/").text
+    site.bench.ok("session", "use", "draft1")
+    site.bench.write("workspace/sessions/draft1/acts/new.md", "new\n")
+    workflow = site.bench.open().start("generation", "0204", session="draft1")
+    page = html.unescape(served.get("/").text)
+    shown = page[page.index('id="session-draft1"') :]
+    assert "<strong>draft1</strong>" in shown
+    assert "<strong>draft2</strong>" in shown
+    for said in ("in use", "a first try", "1 created", "acts/new.md", "1 workflow<", f'href="/w/{workflow.ulid}"'):
+        assert said in shown, said
+
+
 def test_of_many_workflows_the_newest_and_those_that_wait_are_shown(site, served):
     waits = site.waiting()
     started = [site.bench.open().start({"name": f"n{number}", "step": [{"id": "a"}]}, "1") for number in range(30)]
