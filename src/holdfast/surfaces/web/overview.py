@@ -108,10 +108,15 @@ def _session(one: Mapping[str, Any], runs: Sequence[Entry], shell: Shell) -> Mar
     )
     files = [spaced(el("code", path), el("span", kind, class_="faint")) for kind in _CHANGES
              for path in changes.get(kind, ())[:MOST_FILES]]  # fmt: skip
-    links = [spaced(el("a", run.title or run.subject or run.id, href=shell.link(f"/w/{run.ulid}") if run.active or not shell.is_copy else None),
-                    el("span", run.status.replace("_", " "), class_="faint")) for run in runs]  # fmt: skip
+    links = [_run(run, shell) for run in runs]
     more = joined(items(links), items(files))
     return folded(head, more, id=f"session-{name}") if more else head
+
+
+def _run(run: Entry, shell: Shell) -> Markup:
+    link = shell.link(f"/w/{run.ulid}") if run.active or not shell.is_copy else None
+    name = el("a", run.title or run.subject or run.id, href=link)
+    return spaced(name, el("span", run.status.replace("_", " "), class_="faint"))
 
 
 MOST_FILES = 50
