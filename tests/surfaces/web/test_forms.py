@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import re
 import time
 from pathlib import Path
 
@@ -182,6 +183,23 @@ def test_a_large_workflow_is_a_small_page(site, served):
     older = served.get(f"/w/{workflow.ulid}")
     assert 'rel="next"' in older.text
     assert len(older.text.encode()) < 300 << 10
+
+
+def test_every_decision_of_a_person_is_told_with_who_gave_it_when_and_how(site, served):
+    path = site.waits()
+    home = path.partition("/approve")[0]
+    back = {**served.form(path, "form-approve"), "decision": "reject", "feedback": "name all of them"}
+    assert served.post(f"{home}/do/decide", back).code == 303
+    site.bench.write("notes.md", "all of them\n")
+    site.bench.open().workflow("release").done("sign-off")
+    yes = {**served.form(path, "form-approve"), "decision": "approve"}
+    assert served.post(f"{home}/do/decide", yes).code == 303
+    page = html.unescape(served.get(home).text)
+    shown = re.sub(r"<[^>]+>", "", page[page.index('id="decisions"') : page.index('id="journal"')])
+    assert "sign-off approved by ada on the page of holdfast web" in shown
+    assert "sign-off sent back by ada" in shown
+    assert "name all of them" in shown
+    assert shown.index("approved by ada") < shown.index("sent back by ada")
 
 
 def test_a_session_is_shown_with_its_name_its_state_its_files_and_its_workflows(site, served):

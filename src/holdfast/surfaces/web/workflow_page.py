@@ -31,6 +31,7 @@ from holdfast.surfaces.web.markup import Markup, el, joined, spaced
 
 _OF_PEOPLE = ("approval", "choice")
 NOTES = 20
+DECISIONS = 30
 _LINES = 40
 """How many revisions of the journal are shown here; its own page has more."""
 _FILES = 30
@@ -45,7 +46,7 @@ def body(project: Project, one: Seen, shell: Shell, actions: Markup, *, contents
         section("Files", _files(project.wired.place, one, contents=contents), id="files"),
         section("Checks", _checks(brief), id="checks"),
         section("Reviews", _reviews(brief), id="reviews"),
-        section("Decisions", items(brief.decided), id="decisions"),
+        section("Decisions", _decisions(brief), id="decisions"),
         section("Changes asked for", items(brief.asked), id="feedback"),
         section("What failed", items(brief.all_failures), id="failures"),
     )
@@ -272,6 +273,21 @@ def _reviews(brief: Briefing) -> Markup:
         for one in state.step(path).verdicts
     ]
     return items(rows)
+
+
+def _decisions(brief: Briefing) -> Markup:
+    """What people decided, who did and by which proof, then what is to be known of choices beyond that."""
+    plan, now, rows = brief.state.plan, brief.facts.now, []
+    for one in brief.rulings[:DECISIONS]:
+        name = plan.step(one.step).label if one.step in plan else one.step
+        about = " ".join(filter(None, (f"by {one.by}" if one.by else "", one.how)))
+        when = el("span", moment.ago(one.at, now), title=one.at, class_="faint")
+        head = spaced(el("strong", name) if name else None, el("span", one.said), el("span", about), when)
+        rows.append(joined(head, el("blockquote", one.words) if one.words else None))
+    beyond = [
+        said for one, said in zip(brief.decisions, brief.decided, strict=True) if one.not_chosen or not one.variant
+    ]
+    return joined(items(rows), items(beyond))
 
 
 def _budget(brief: Briefing) -> Markup:
