@@ -244,7 +244,7 @@ class Looked:
         given = {"token": token or settings.token, "key": key, "expected": revision}
         outcome = self._turn.execute(before, command, settings.actor, **given)
         self.state = outcome.state
-        if isinstance(command, (cmd.Approve, cmd.Review)) and outcome.changed:
+        if isinstance(command, (cmd.Approve, cmd.Review, cmd.Reject, cmd.Reopen)) and outcome.changed:
             self._keep_copies(command.step)
         told = work(self.state.dialect).after_commit
         if told is not None and outcome.changed:

@@ -6,6 +6,7 @@ from _collections_abc import Iterator, Mapping, Sequence
 
 from holdfast.core import commands as cmd
 from holdfast.core import ending, gates, lifecycle, provenance, queries, remedies
+from holdfast.core.facts import Facts
 from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError
 from holdfast.machine.place import Place
@@ -18,6 +19,8 @@ LONGEST = 300
 """How much of a text is shown with the question."""
 MOST_CHECKS = 30
 _IN_QUESTION = 60
+_HANDED_IN = ("submitted", "revised", "reopened")
+"""Moves after which a review that was made before them is one of an earlier round."""
 
 
 class Check(Value):
@@ -142,11 +145,12 @@ def about(workflow: Workflow, path: str) -> list[str]:
 def checks(workflow: Workflow, path: str) -> tuple[list[Check], list[str]]:
     """How the checks of the step went, and what else is to be known of how the work was proved.
 
-    Where a step hands in nothing of its own, those of the steps that it builds on too. The last approval is shown what
-    limits the proof of the tests that the end rests on.
+    Those of the steps that it builds on, too. The last approval is shown what limits the proof of the tests that the
+    end rests on.
     """
-    told = [*([] if hashes(workflow, path) else workflow.briefing().before(path)), path]
-    found = [one for step in told for one in _checks_of(workflow, step, "" if step == path else f" of {step}")]
+    told = [*workflow.briefing().before(path), path]
+    facts = _with_tree(workflow, told)
+    found = [one for step in told for one in _checks_of(workflow, facts, step, "" if step == path else f" of {step}")]
     # what did not pass is never among those that are only counted
     shown = found if len(found) <= MOST_CHECKS else sorted(found, key=lambda one: one.is_good)[:MOST_CHECKS]
     more = [f"and {len(found) - len(shown)} more checks"] if len(found) > len(shown) else []
@@ -156,8 +160,20 @@ def checks(workflow: Workflow, path: str) -> tuple[list[Check], list[str]]:
     return shown, [*more, *(f"proof: {said}" for said in proof)]
 
 
-def _checks_of(workflow: Workflow, path: str, whose: str) -> Iterator[Check]:
-    progress, facts = workflow.state.step(path), workflow.facts()
+def _with_tree(workflow: Workflow, steps: Sequence[str]) -> Facts:
+    """The facts with the files as they are now: others than who approves do not ask whether finished checks hold."""
+    facts, state = workflow.facts(), workflow.state
+    seen = [one for step in steps for one in state.step(step).evidence.values() if one.tree and not one.scope]
+    if not seen or facts.tree is not None:
+        return facts
+    try:
+        return facts.replace(tree=workflow.wired.world.tree(state).id)
+    except HoldfastError:  # git does not look at it
+        return facts
+
+
+def _checks_of(workflow: Workflow, facts: Facts, path: str, whose: str) -> Iterator[Check]:
+    progress = workflow.state.step(path)
     for name, one in progress.evidence.items():
         is_old = one.passed and gates.is_stale(one, progress, facts)
         word = gates.stale_because(one, progress) if is_old else "passed" if one.passed else "failed"
@@ -192,10 +208,12 @@ def _value(value: Any) -> str:
 
 def reviews(workflow: Workflow, path: str) -> list[str]:
     """What reviewers found, and whether it was of something else than the work as it is now."""
-    progress, now = workflow.state.step(path), hashes(workflow, path)
+    state, progress, now = workflow.state, workflow.state.step(path), hashes(workflow, path)
+    moves = (one for one in reversed(state.history) if one.get("step") == path and one.get("event") in _HANDED_IN)
+    since = next((str(one["at"]) for one in moves), "")
     out = []
     for one in progress.verdicts[-3:]:
-        is_old = one.hashes and dict(one.hashes) != now
+        is_old = dict(one.hashes) != now if one.hashes else one.attempt != progress.attempt or one.at < since
         why = f": {one.feedback[:LONGEST]}" if one.feedback else ""
         when = ", before this change" if is_old else ""
         out.append(f"review: {one.verdict.replace('_', ' ')} by {one.by}{when}{why}")

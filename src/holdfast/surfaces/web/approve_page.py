@@ -76,9 +76,7 @@ def body(
             el("h1", view.label),
             el(
                 "p",
-                spaced(
-                    badge(one.brief.shown_of(path)), el("span", f"{path}, attempt {view.attempt}"), _since(one, path)
-                ),
+                spaced(badge(one.brief.shown_of(path)), el("span", _at(one, path, view)), _since(one, path)),
             ),
         ),
         class_="head",
@@ -100,6 +98,13 @@ def body(
         section("After this", _after(one, view), id="after"),
         _decision(one, path, view, scope, shell, given, barred),
     )
+
+
+def _at(one: Seen, path: str, view: View) -> str:
+    """The step and its attempt, and how often it was sent back, which begins no new attempt."""
+    many = sum(back.get("step") == path and back.get("event") == "revised" for back in one.brief.state.history)
+    times = f", sent back {'once' if many == 1 else f'{many} times'}" if many else ""
+    return f"{path}, attempt {view.attempt}{times}"
 
 
 def _since(one: Seen, path: str) -> Markup:
