@@ -34,7 +34,8 @@ def body(project: Project, shell: Shell, found: Gathered) -> Markup:
 
 
 def _troubles(project: Project, lost: Sequence[str]) -> Markup:
-    found = [*lost, *project.troubles, *(alert.message for alert in project.wired.noticed)]
+    alerts = (*project.wired.noticed, *project.wired.changed_approvers())
+    found = [*lost, *project.troubles, *(alert.message for alert in alerts)]
     return (
         el("div", *(el("p", one) for one in dict.fromkeys(found)), class_="alert", role="alert")
         if found
