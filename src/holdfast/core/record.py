@@ -139,6 +139,8 @@ class Ruling(Value):
     """How they were recognised, in words; empty where nothing is kept of that."""
     words: str = ""
     """What they wrote."""
+    now: str = ""
+    """What became of it; empty where it holds."""
 
 
 _RULINGS = {
@@ -167,10 +169,10 @@ def rulings(state: State, facts: Facts) -> list[Ruling]:
         for grant in filter(None, (*progress.past_grants, progress.grant)):
             verdict = gates.grant_verdict(state, path, facts) if grant is progress.grant else ""
             said = f"{grant.variant} was chosen" if grant.variant else "approved"
-            said += {"stale": ", and no longer holds", "claimed": ", only claimed"}.get(verdict, "")
+            now = {"stale": "no longer holds", "claimed": "only claimed"}.get(verdict, "")
             how = "passed on by an agent" if grant.how == RELAYED else WORDS.get(grant.how, "")
             by = grant.by.removeprefix("human ")
-            found.append(Ruling(grant.at, path, said, by, how, _wanted(grant.modifications)))
+            found.append(Ruling(grant.at, path, said, by, how, _wanted(grant.modifications), now))
     for entry in state.history:
         said, by = _RULINGS.get(str(entry.get("event")), ""), str(entry.get("by", ""))
         kind, _, name = by.partition(" ")

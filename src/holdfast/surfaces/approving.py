@@ -29,6 +29,8 @@ class Check(Value):
     said: str
     is_good: bool
     output: str = ""
+    is_stale: bool = False
+    """Whether it passed for something else than what is there now."""
 
 
 class View(Value):
@@ -75,7 +77,7 @@ def view(place: Place, workflow: Workflow, path: str, hashed: Mapping[str, str],
     found, proof = checks(workflow, path)
     after = queries.next_step(state, path)
     return View(
-        version=1,
+        version=2,
         workflow=workflow.ulid,
         id=workflow.id,
         title=brief.title,
@@ -178,7 +180,7 @@ def _checks_of(workflow: Workflow, facts: Facts, path: str, whose: str) -> Itera
         is_old = one.passed and gates.is_stale(one, progress, facts)
         word = gates.stale_because(one, progress) if is_old else "passed" if one.passed else "failed"
         said = f"check {name}{whose} {word} ({provenance.how(one) or one.run_by}, {one.at})"
-        yield Check(said, one.passed and not is_old and not one.claimed, one.tail)
+        yield Check(said, one.passed and not is_old and not one.claimed, one.tail, is_old)
 
 
 def chosen(workflow: Workflow, command: cmd.Approve) -> list[str]:

@@ -171,9 +171,10 @@ def _tick(view: View, file: File, number: int, given: Given) -> Markup | None:
 def _checks(view: View) -> Markup:
     rows = []
     for number, one in enumerate(view.checks):
-        head = el("span", one.said, class_=f"gate g-{'passed' if one.is_good else 'failed'}")
+        verdict = "passed" if one.is_good else "stale" if one.is_stale else "failed"
+        head = el("span", one.said, class_=f"gate g-{verdict}")
         output = el("pre", one.output, class_="output", tabindex=0) if one.output.strip() else None
-        rows.append(folded(head, output, id=f"output-{number}", open=not one.is_good) if output else head)
+        rows.append(folded(head, output, id=f"output-{number}", open=verdict == "failed") if output else head)
     return joined(items(rows, "checks"), items(view.proof))
 
 

@@ -46,14 +46,16 @@ def _troubles(project: Project, lost: Sequence[str]) -> Markup:
 def _waiting(asked: Sequence[Asked], shell: Shell, now: str) -> Markup:
     cards = []
     for one in asked:
-        link = shell.link(one.link)
+        link, waits = shell.link(one.link), gathered.span(one.since, now)
         inside = (
             el("span", one.label, class_="card-title"),
-            el("span", spaced(one.of.brief.title, el("span", f"for {gathered.span(one.since, now)}", class_="faint"))),
+            el("span", spaced(one.of.brief.title, el("span", f"for {waits}", class_="faint"))),
             None if one.is_decision else el("span", one.unmet.message, class_="faint"),
             el("span", "Review" if one.is_decision else "Look", class_="go", aria_hidden="true") if link else None,
         )
-        cards.append(el("a", *inside, href=link, class_="card") if link else el("div", *inside, class_="card"))
+        of = el("p", el("a", "The whole workflow", href=shell.link(one.of.link)), class_="card-of")
+        card = el("a", *inside, href=link, class_="card") if link else el("div", *inside, class_="card")
+        cards.append(joined(card, of if one.is_decision else None))
     return items(cards, "cards")
 
 

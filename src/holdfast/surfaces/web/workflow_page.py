@@ -282,7 +282,8 @@ def _decisions(brief: Briefing) -> Markup:
         name = plan.step(one.step).label if one.step in plan else one.step
         about = " ".join(filter(None, (f"by {one.by}" if one.by else "", one.how)))
         when = el("span", moment.ago(one.at, now), title=one.at, class_="faint")
-        head = spaced(el("strong", name) if name else None, el("span", one.said), el("span", about), when)
+        head = spaced(el("strong", name) if name else None, el("span", one.said), el("span", about), when,
+                      el("span", one.now, class_="warn") if one.now else None)  # fmt: skip
         rows.append(joined(head, el("blockquote", one.words) if one.words else None))
     beyond = [
         said for one, said in zip(brief.decisions, brief.decided, strict=True) if one.not_chosen or not one.variant
