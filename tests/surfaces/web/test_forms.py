@@ -202,6 +202,12 @@ def test_every_decision_of_a_person_is_told_with_who_gave_it_when_and_how(site, 
     assert shown.index("approved by ada") < shown.index("sent back by ada")
 
 
+def test_what_any_workflow_learned_is_told_on_the_page_and_at_a_terminal(site, served, workflow):
+    site.bench.ok("learn", "name every version", "-w", workflow.id)
+    assert "name every version" in served.get("/learnings").text
+    assert "name every version" in site.bench.ok("learnings").out
+
+
 def test_a_session_is_shown_with_its_name_its_state_its_files_and_its_workflows(site, served):
     site.bench.ok("session", "create", "draft1", "--description", "a first try")
     site.bench.ok("session", "create", "draft2")

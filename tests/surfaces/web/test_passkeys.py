@@ -174,7 +174,7 @@ def test_a_list_that_is_gone_is_told_with_the_ways_out_and_there_is_no_form(site
     expect(page.get_by_role("button", name="Make it")).to_have_count(0)
     assert "--new-root" in site.bench.person("passkey", "list").out
     assert "begins a new list" in site.bench.person("passkey", "add", "--new-root", says="y").out
-    enrol(page, served, "ada again")
+    enrol(page, served, "Ada’s iPhone")
 
 
 def test_what_changed_before_the_key_was_asked_is_said_with_a_link_to_it(site, served, page, signer, workflow):
