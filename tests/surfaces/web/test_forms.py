@@ -200,6 +200,10 @@ def test_every_decision_of_a_person_is_told_with_who_gave_it_when_and_how(site, 
     assert "sign-off sent back by ada" in shown
     assert "name all of them" in shown
     assert shown.index("approved by ada") < shown.index("sent back by ada")
+    newest, before = site.bench.ok("status", "-w", "release", "--json").json["decided"][:2]
+    said = {"step": "sign-off", "decision": "approved", "by": "ada", "how": "on the page of holdfast web"}
+    assert {name: one for name, one in newest.items() if name != "at"} == said
+    assert (before["decision"], before["words"]) == ("sent back", "name all of them")
 
 
 def test_what_any_workflow_learned_is_told_on_the_page_and_at_a_terminal(site, served, workflow):
