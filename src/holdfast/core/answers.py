@@ -82,7 +82,7 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
             {"at": alert.at, "code": alert.code, "message": alert.message, "kept": alert.kept} for alert in brief.alerts
         ],
         "finished_percentage": brief.finished_percent,
-        "decided": [_ruled(one) for one in brief.rulings[:DECIDED]],
+        **({"decided": [_ruled(one) for one in brief.rulings[:DECIDED]]} if brief.rulings else {}),
         **work(brief, scope),
     }
 

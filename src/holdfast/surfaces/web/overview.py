@@ -105,7 +105,7 @@ def _session(one: Mapping[str, Any], runs: Sequence[Entry], shell: Shell) -> Mar
         el("strong", name),
         el("span", _STATES.get(str(one["status"]), str(one["status"]).lower()), class_="faint"),
         el("span", str(one.get("description") or "")),
-        el("span", ", ".join(many) or "no files changed", class_="faint") if "error" not in one else None,
+        el("span", f"files: {', '.join(many) or 'none changed'}", class_="faint") if "error" not in one else None,
         el("span", f"{len(runs)} workflow{'' if len(runs) == 1 else 's'}", class_="faint") if runs else None,
         el("span", str(one["error"]), class_="warn") if "error" in one else None,
     )
