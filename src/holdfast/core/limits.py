@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import moment
+from holdfast.core import lifecycle, moment
 from holdfast.core.state import State
 from holdfast.core.value import Value
 
@@ -45,3 +45,12 @@ def usages(state: State, now: str) -> list[Usage]:
         used, most = elapsed(state, now), state.bounds.max_time
         found.append(Usage("time", used, most, moment.span(used), moment.span(most), moment.span(max(0, most - used))))
     return found
+
+
+def taken(state: State, path: str, now: str) -> float | None:
+    """Seconds that a step has taken in its last attempt; the clock of one that failed has stopped."""
+    progress = state.step(path)
+    if not progress.started_at:
+        return None
+    ended = progress.tries[-1].at if progress.status == lifecycle.FAILED and progress.tries else ""
+    return moment.between(progress.started_at, progress.finished_at or ended or now)

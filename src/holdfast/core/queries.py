@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, limits, moment, remedies
+from holdfast.core import gates, lifecycle, limits, remedies
 from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
@@ -375,15 +375,6 @@ def step_with(state: State, check: str, named: str = "") -> str:
         steps = [named] if named else state.plan.paths
         raise no_check(check, named, (one.name for path in steps for one in state.plan.step(path).checks))
     return found[0]
-
-
-def durations(state: State, path: str, now: str) -> float | None:
-    """Seconds that a step has taken in its last attempt; the clock of one that failed has stopped."""
-    progress = state.step(path)
-    if not progress.started_at:
-        return None
-    ended = progress.tries[-1].at if progress.status == lifecycle.FAILED and progress.tries else ""
-    return moment.between(progress.started_at, progress.finished_at or ended or now)
 
 
 def next_step(state: State, at: str | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import conditions, gates, lifecycle, moment, queries
+from holdfast.core import conditions, gates, lifecycle, limits, moment
 from holdfast.core.facts import Facts
 from holdfast.core.lifecycle import MARKS
 from holdfast.core.standing import shown_of
@@ -129,7 +129,7 @@ class TreeView:
             words.append(lifecycle.WAITING)
         elif progress.waiting_since:
             words.append(f"waiting {moment.span(moment.between(progress.waiting_since, self.facts.now))}")
-        taken = queries.durations(self.state, path, self.facts.now)
+        taken = limits.taken(self.state, path, self.facts.now)
         if taken is not None and progress.status != lifecycle.SKIPPED:
             words.append(moment.span(taken))
         return " · ".join(word for word in words if word)
