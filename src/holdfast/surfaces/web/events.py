@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from _collections_abc import AsyncIterator
+from _collections_abc import AsyncGenerator
 
 import anyio
 from starlette.responses import StreamingResponse
@@ -56,7 +56,7 @@ class Events:
     def answer(self) -> StreamingResponse:
         return StreamingResponse(self._stream(), media_type="text/event-stream")
 
-    async def _stream(self) -> AsyncIterator[str]:
+    async def _stream(self) -> AsyncGenerator[str, None]:
         """The first event is for those who missed something while there was no connection."""
         heard = asyncio.Event()
         self._listeners.add(heard)
