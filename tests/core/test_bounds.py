@@ -86,6 +86,17 @@ def test_nothing_moves_on_past_a_bound_not_even_for_a_person(command):
     play.refuses(command, "bound_reached", by=PERSON)
 
 
+def test_a_pause_with_nothing_left_is_ended_by_more_of_it_first():
+    play = spending()
+    play.do(Pause("lunch"), by=PERSON)
+    play.do(Spend(10 * DOLLAR))
+    (unmet,) = queries.blockers(play.state, "a", play.facts())
+    assert unmet.message == "the bound on cost is used up ($10.00 of $10.00), and paused: lunch"
+    assert play.typed(unmet) == "holdfast extend --cost 5 · then: holdfast resume"
+    play.do(Extend(cost=5 * DOLLAR), Resume(), by=PERSON)
+    assert queries.status(play.state) == "in_progress"
+
+
 def test_a_failure_past_a_bound_is_recorded_and_begins_no_other_try():
     play = given(step("a", retry={"max": 3}), bounds={"max_cost": "$10"})
     play.do(Begin("a"), Spend(10 * DOLLAR), Fail("a", "broke"))

@@ -227,3 +227,10 @@ def test_changes_that_were_asked_for_stay_open_whatever_the_checks_say():
     play.do(RecordCheck("write", "tests", passed()))
     brief = briefed(play)
     assert (brief.reason, told(brief.now)) == ("asked for: no adverbs", "fix it, then: holdfast done write")
+
+
+def test_an_approval_that_no_longer_holds_is_asked_for_at_its_own_step_and_once():
+    play = given(step("publish", outputs=["pub"], approval={"by": "human"}), step("a"), step("b"))
+    play.write("pub.md", "first").approved("publish", pub="pub.md")
+    play.write("pub.md", "other")
+    assert [(path, one.kind) for path, one in briefed(play).waiting] == [("publish", "approval")]

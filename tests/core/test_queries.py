@@ -310,13 +310,13 @@ def test_a_word_that_means_nothing_lists_the_steps():
 
 def test_a_step_lasts_from_its_beginning_to_its_end_or_until_now():
     play = given(step("a"))
-    assert limits.durations(play.state, "a", play.now) is None
+    assert limits.taken(play.state, "a", play.now) is None
     play.do(Begin("a"))
     play.wait(MINUTE)
-    assert limits.durations(play.state, "a", play.now) == MINUTE
+    assert limits.taken(play.state, "a", play.now) == MINUTE
     play.do(Done("a"))
     play.wait(MINUTE)
-    assert limits.durations(play.state, "a", play.now) == MINUTE
+    assert limits.taken(play.state, "a", play.now) == MINUTE
 
 
 def test_tries_left_are_counted_down_and_unbounded_without_a_retry():
@@ -333,7 +333,7 @@ def test_the_clock_of_a_failed_step_has_stopped():
     play.wait(MINUTE)
     play.do(Fail("a", "r"))
     play.wait(10 * MINUTE)
-    assert limits.durations(play.state, "a", play.now) == MINUTE
+    assert limits.taken(play.state, "a", play.now) == MINUTE
 
 
 def test_usage_of_a_bound_is_told_in_percent_and_in_words():

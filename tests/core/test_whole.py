@@ -200,7 +200,7 @@ def test_no_clock_runs_while_a_step_is_stuck_and_nobody_works_on_another_one(sto
     play.do(Done("work/b"))
     play.wait(HOUR)
     assert limits.elapsed(play.state, play.now) == 2 * MINUTE
-    assert limits.durations(play.state, "work", play.now) == 2 * MINUTE
+    assert limits.taken(play.state, "work", play.now) == 2 * MINUTE
     play.do(Resume("work/a"))
     play.wait(MINUTE)
     assert limits.elapsed(play.state, play.now) == 3 * MINUTE

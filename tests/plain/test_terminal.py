@@ -22,6 +22,9 @@ from holdfast.plain.terminal import Style, clip, columns, escape, fold, pad, to_
         ("a\u2028b\u2029c", "a\\u2028b\\u2029c"),
         ("\udcff", "\\udcff"),
         ("hid\U000e0041den", "hid\\U000e0041den"),
+        ("ad\u200bmin", "ad\\u200bmin"),
+        ("ad\u200dmin\ufe0f", "ad\\u200dmin\\ufe0f"),
+        ("❤\ufe0f\u200d🔥 می\u200cخواهم", "❤\ufe0f\u200d🔥 می\u200cخواهم"),
     ],
 )
 def test_what_a_terminal_would_obey_or_hide_is_made_visible(text, shown):
@@ -30,6 +33,15 @@ def test_what_a_terminal_would_obey_or_hide_is_made_visible(text, shown):
 
 def test_line_ends_and_tabs_pass_where_lines_are_allowed_and_nothing_else_does():
     assert escape("a\n\tb\r\x1b", lines=True) == "a\n\tb\\r\\x1b"
+
+
+def test_every_character_that_shows_nothing_is_made_visible():
+    ignorable = [0xAD, 0x34F, 0x115F, 0x3164, 0xFE00, 0xFEFF, 0xFFA0, 0xE0001, 0xE0100]
+    formats = (code for code in range(0x110000) if unicodedata.category(chr(code)) == "Cf")
+    with_a_shape = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+    for code in {*ignorable, *formats} - with_a_shape:
+        assert escape(f"a{chr(code)}b").startswith("a\\"), hex(code)
+        assert escape(f"a\n{chr(code)}b", lines=True).startswith("a\n\\"), hex(code)
 
 
 @given(st.text(st.characters()))

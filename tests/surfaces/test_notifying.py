@@ -35,6 +35,17 @@ id = "read"
 name = "A person reads the notes"
 approval = { by = "human" }
 """
+STALE = """\
+name = "stale"
+
+[[step]]
+id = "publish"
+outputs = ["pub"]
+approval = { by = "human" }
+
+[[step]]
+id = "end"
+"""
 PATIENCE = 30
 
 
@@ -81,6 +92,29 @@ def test_a_person_who_is_waited_for_is_told_once_by_the_title(bench, inbox):
     bench.person("reject", "read", "--feedback", "more", says="y")
     bench.ok("done", "read")
     assert bench.ok("notify", "--once", "--json").json == {"sent": 1}
+
+
+def test_an_approval_that_no_longer_holds_is_news_again_of_its_own_step(bench, inbox):
+    bench.write(".holdfast/workflows/stale.toml", STALE)
+    bench.write("pub.md", "v1")
+    bench.ok("start", "stale", "1.4.0")
+    bench.ok("begin", "publish")
+    bench.ok("done", "publish", "--artifact", "pub=pub.md")
+    assert bench.ok("notify", "--once", "--json").json == {"sent": 1}
+    bench.open("human").workflow("stale").approve("publish")
+    assert bench.ok("notify", "--once", "--json").json == {"sent": 0}
+    bench.write("pub.md", "v2")
+    assert bench.ok("notify", "--once", "--json").json == {"sent": 1}
+    assert [one["news"] for one in sent(inbox)] == [[{"kind": "person", "step": "publish", "text": "publish"}]] * 2
+    waits = bench.agent("wait", "--for", "person", "--timeout", "1s", "--json").json["waiting"]
+    assert [(one["step"], one["kind"]) for one in waits] == [("publish", "approval")]
+
+
+def test_what_stops_the_whole_workflow_is_told_with_its_reason(bench, inbox):
+    bench.ok("start", "release", "1.4.0")
+    bench.open("human").workflow("release").pause("the tests are red on main")
+    assert bench.ok("notify", "--once", "--json").json == {"sent": 1}
+    assert sent(inbox)[0]["text"] == "Release 1.4.0: paused: the tests are red on main"
 
 
 def test_only_what_the_settings_name_is_news(bench, inbox):

@@ -9,10 +9,13 @@ from holdfast.core import gates, lifecycle, limits
 from holdfast.core.apply import Record
 from holdfast.core.briefing import NEWEST_NOTES, Briefing
 from holdfast.core.facts import Facts
+from holdfast.core.record import Ruling
 from holdfast.core.remedy import ANYWHERE, Scope, Telling, as_json, told, typed
 from holdfast.core.state import HELD, Mark, State
 from holdfast.core.value import Any
 
+DECIDED = 20
+"""How many of the newest decisions of people are told."""
 FACTS = ("decisions", "asked_for", "violations", "emphasis", "unchanged")
 """The fields of the work that tell what people decided and what failed: where room is short, others are cut first."""
 
@@ -79,8 +82,13 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
             {"at": alert.at, "code": alert.code, "message": alert.message, "kept": alert.kept} for alert in brief.alerts
         ],
         "finished_percentage": brief.finished_percent,
+        **({"decided": [_ruled(one) for one in brief.rulings[:DECIDED]]} if brief.rulings else {}),
         **work(brief, scope),
     }
+
+
+def _ruled(one: Ruling) -> dict[str, Any]:
+    return _filled({"decision" if name == "said" else name: value for name, value in one.items()})
 
 
 def blockers(brief: Briefing, scope: Scope = ANYWHERE) -> list[dict[str, Any]]:

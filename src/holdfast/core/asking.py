@@ -44,9 +44,8 @@ def handing_in(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
     step = state.plan.step(path)
     if not gates.to_change(step, state.step(path), facts):
         return (remedies.done(path),)
-    done = (
-        [one for one in state.plan.closure(path) if state.step(one).status == lifecycle.DONE] if only_asks(step) else []
-    )
+    before = state.plan.closure(path) if only_asks(step) else ()
+    done = [one for one in before if state.step(one).status == lifecycle.DONE]
     working = [one for one in state.plan.paths if one in done and state.plan.step(one).outputs] or done
     more = (remedies.reopen(working[-1], text=f"if the work of {working[-1]} has to change"),) if working else ()
     return (remedies.done(path, text=remedies.FIX), *more)

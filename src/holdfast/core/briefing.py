@@ -167,7 +167,7 @@ class Briefing(Standing):
         if not is_persons or not (address := self._page()):
             return one
         way = Remedy(text=f"the page {address}/w/{self.state.ulid}", who="person")
-        return one.replace(remedies=(*one.remedies, way))
+        return one.replace(remedies=(*(known for known in one.remedies if known.command != "web"), way))
 
     def _with_file(self, path: str, one: Unmet) -> Unmet:
         """Where a file holds the review, what the reviewer has to write comes before the command that reads it."""
@@ -259,11 +259,12 @@ class Briefing(Standing):
 
     @part
     def waiting(self) -> tuple[tuple[str, Unmet], ...]:
-        """What people are asked for, with its step; the current one comes first."""
+        """What people are asked for, with the step that it is about, each once; the current one comes first."""
         steps = dict.fromkeys(((self.step,) if self.step else ()) + tuple(self.begun))
         left = () if self.step else ((one.name, one) for one in self.lacking)
         found = (*((path, one) for path in steps for one in self.blockers_of(path)), *left)
-        return tuple((path, one) for path, one in found if any(way.who == "person" for way in one.remedies))
+        asked = ((one.of or path, one) for path, one in found if any(way.who == "person" for way in one.remedies))
+        return tuple({(path, one.message): (path, one) for path, one in asked}.values())
 
     @part
     def stopped(self) -> bool:

@@ -50,6 +50,8 @@ class Unmet(Value):
     remedies: tuple[Remedy, ...]
     reason: str = ""
     """What somebody wrote, or a check printed, at the end of the message."""
+    of: str = ""
+    """The step that it is about, where another one lacks it."""
 
     @property
     def ours(self) -> str:

@@ -34,7 +34,7 @@ def elapsed(state: State, now: str) -> float:
     return max(0.0, moment.between(state.created_at, end) - state.rested_seconds)
 
 
-def durations(state: State, path: str, now: str) -> float | None:
+def taken(state: State, path: str, now: str) -> float | None:
     """Seconds that a step has taken in its last attempt; that of one that failed, or rests, has stopped."""
     progress = state.step(path)
     if not progress.started_at:

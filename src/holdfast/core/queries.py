@@ -172,6 +172,11 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         return [gates.Unmet("mark", "cancelled", said, revival(state), why)]
     if state.paused:
         said, ways = f"paused: {state.paused.reason}", remedies.unpause(persons=is_by_person(state.paused))
+        spent = next((one for one in limits.usages(state, facts.now) if one.reached), None)
+        if spent:  # nothing continues without more of it
+            said = f"{_used_up(spent)}, and paused: {state.paused.reason}"
+            more = remedies.extend(**{spent.bound: remedies.MORE[spent.bound]})
+            ways = remedies.person("this", more, remedies.resume(text="then"))
         return [gates.Unmet("mark", "paused", said, ways, state.paused.reason)]
     if is_outdated(state, facts):
         return [gates.Unmet("outdated", "parent", *outdated_because(state, facts))]
@@ -179,8 +184,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         return list(facts.ground)
     for usage in limits.usages(state, facts.now):
         if usage.reached:
-            message = f"the bound on {usage.bound} is used up ({usage.used_text} of {usage.limit_text})"
-            return [gates.Unmet("bound", usage.bound, message, remedies.extending(usage.bound))]
+            return [gates.Unmet("bound", usage.bound, _used_up(usage), remedies.extending(usage.bound))]
     above = blocked_above(state, path)
     if above and progress.status not in lifecycle.FINISHED:
         return [one.replace(message=f"{above} is {one.message}") for one in blockers(state, above, facts)]
@@ -220,6 +224,10 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         found = people + found if people and people[0].kind == "changed" else found + people
     is_whole = path in facts.hand_ins  # its documents are written first; other outputs are named last, by `done`
     return sorted(found, key=lambda one: (one.kind == "output") != is_whole)
+
+
+def _used_up(usage: limits.Usage) -> str:
+    return f"the bound on {usage.bound} is used up ({usage.used_text} of {usage.limit_text})"
 
 
 def blocked_above(state: State, path: str) -> str:
@@ -328,7 +336,7 @@ def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
     if gates.policy(step) and gates.grant_verdict(state, needed, facts) != "valid":
         said = "is needed" if progress.grant is None else gates.lapsed_because(state, needed, facts)
         own = rerunning(state, needed, facts) or remedies.person(needed, gates.renewing(state, needed, facts))
-        return gates.Unmet("approval", needed, f"the approval of {needed} {said}", own)
+        return gates.Unmet("approval", needed, f"the approval of {needed} {said}", own, of=needed)
     message = f"the checks of {needed} are only claimed by the document it was adopted from"
     return gates.Unmet("check", needed, message, (*reopening(state, needed), remedies.confirm()))
 

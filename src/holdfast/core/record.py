@@ -122,11 +122,69 @@ def decisions(state: State, facts: Facts) -> Iterator[Decision]:
 def sentence(one: Decision) -> str:
     chosen = f"{one.variant} was chosen" if one.variant else ""
     others = f"not {', '.join(one.not_chosen)}" if one.not_chosen else ""
-    changes = [f"{name}: {now if isinstance(now, str) else spaced(now)}" for name, now in one.modifications.items()]
-    wanted = f"changes wanted: {', '.join(changes)}" if changes else ""
+    wanted = _wanted(one.modifications)
     by = f"reported by {one.by or 'an agent'}" if one.reported else f"by {one.by}" if one.by else ""
     by = f"only claimed, {by}" if one.claimed else by
     return f"{one.step}: {'; '.join(filter(None, (chosen, others, wanted)))}{f' ({by})' if by else ''}"
+
+
+class Ruling(Value):
+    """One decision of a person, or one that an agent says they made: about what, which, when, by whom and how."""
+
+    at: str
+    step: str
+    said: str
+    by: str
+    how: str = ""
+    """How they were recognised, in words; empty where nothing is kept of that."""
+    words: str = ""
+    """What they wrote."""
+    now: str = ""
+    """What became of it; empty where it holds."""
+
+
+_RULINGS = {
+    "revised": "sent back",
+    "rejected": "rejected",
+    "overridden": "passed although it was escalated",
+    "resumed": "to be tried again",
+    "reopened": "opened again",
+    "skipped": "left out",
+    "extended": "the bounds were extended",
+    "paused": "paused",
+    "paused_ended": "continued",
+    "cancelled": "cancelled",
+    "cancelled_ended": "brought back",
+}
+"""What a person did, by the word of the history."""
+
+
+def rulings(state: State, facts: Facts) -> list[Ruling]:
+    """What people decided, the newest first: approvals and choices, and what of the rest the state still has."""
+    from holdfast.core.recognition import WORDS
+
+    found = []
+    for path in state.plan.paths:
+        progress = state.step(path)
+        for grant in filter(None, (*progress.past_grants, progress.grant)):
+            verdict = gates.grant_verdict(state, path, facts) if grant is progress.grant else ""
+            said = f"{grant.variant} was chosen" if grant.variant else "approved"
+            now = {"stale": "no longer holds", "claimed": "only claimed"}.get(verdict, "")
+            how = "passed on by an agent" if grant.how == RELAYED else WORDS.get(grant.how, "")
+            by = grant.by.removeprefix("human ")
+            found.append(Ruling(grant.at, path, said, by, how, _wanted(grant.modifications), now))
+    for entry in state.history:
+        said, by = _RULINGS.get(str(entry.get("event")), ""), str(entry.get("by", ""))
+        kind, _, name = by.partition(" ")
+        if said and kind == "human":
+            words = str(entry.get("feedback") or entry.get("reason") or "")
+            found.append(Ruling(str(entry["at"]), str(entry.get("step") or ""), said, name, words=words))
+    return sorted(found, key=lambda one: one.at, reverse=True)
+
+
+def _wanted(changes: Mapping[str, Any]) -> str:
+    listed = [f"{name}: {now if isinstance(now, str) else spaced(now)}" for name, now in changes.items()]
+    return f"changes wanted: {', '.join(listed)}" if listed else ""
 
 
 def feedback(state: State) -> Iterator[Said]:

@@ -97,6 +97,8 @@ class Scope(Value):
     about: str = ""
     """ULID of the workflow at hand, which remedies that name none are about."""
     person: bool = False
+    page: Callable[[], str] = str
+    """Gives the address of the page while it runs: who reads this needs no command that opens it."""
 
 
 ANYWHERE = Scope()
@@ -147,6 +149,17 @@ def as_json(remedies: Iterable[Remedy | str], scope: Scope = ANYWHERE) -> list[d
     return [{name: value for name, value in one.items() if value} for one in said]
 
 
+def with_page(ways: Sequence[Remedy | str], scope: Scope) -> tuple[Remedy | str, ...]:
+    """The ways out of a refusal, and the page beside the commands by which a person decides, while it runs."""
+    decides = any(isinstance(one, Remedy) and one.who == "person" and one.command in _DECIDES for one in ways)
+    is_named = any(isinstance(one, Remedy) and one.command == "web" for one in ways)
+    page = scope.page() if decides and scope.about and not is_named else ""
+    return (*ways, Remedy(text=f"the page {page}/w/{scope.about}", who="person")) if page else tuple(ways)
+
+
+_DECIDES = ("approve", "reject")
+
+
 def described(error: HoldfastError, scope: Scope = ANYWHERE) -> dict[str, Any]:
     """A refusal as JSON."""
     said = {"code": error.code, "message": error.message, "remedy": told(error.remedies, scope)}
@@ -177,6 +190,8 @@ def _command(remedy: Remedy, scope: Scope) -> str:
     free: list[str | Blank] = []
     options: list[str] = []
     workflow = remedy.workflow or scope.about
+    if remedy.command == "web" and not remedy.arguments and (page := scope.page()):
+        return f"{page}/w/{workflow}" if workflow else page
     is_named = workflow and workflow != scope.default and naming.is_about_workflow(remedy.command)
     name = scope.active.get(workflow, workflow) if is_named else ""
     by_word = naming.has_slug(remedy.command)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from functools import cached_property
 
     from holdfast.core.conditions import Condition, Using
-    from holdfast.core.record import Decision, Failure, Output, Said
+    from holdfast.core.record import Decision, Failure, Output, Ruling, Said
     from holdfast.core.state import Evidence, Try
 
     part = cached_property
@@ -215,6 +215,11 @@ class Standing:
     def decided(self) -> list[str]:
         """The same in sentences."""
         return [record.sentence(one) for one in self.decisions]
+
+    @part
+    def rulings(self) -> list[Ruling]:
+        """All that people decided, the newest first."""
+        return record.rulings(self.state, self.facts)
 
     @part
     def modifications(self) -> dict[str, Any]:

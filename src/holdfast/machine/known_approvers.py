@@ -15,6 +15,8 @@ from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, object_in
 
 NAME = ".known-approvers"
+UNSEEN = ". No person has looked at it since: holdfast passkey list"
+"""The end of what is told of a change, for those who do not look at the list."""
 _LARGEST = 1 << 20
 
 
@@ -72,11 +74,17 @@ def changes(paths: tuple[str, ...], data_dir: str) -> list[tuple[float, str]]:
         with suppress(OSError, HoldfastError):  # what cannot be written down is told all the same
             mine.found(path, now)
         how = f"{'changed' if before else 'is new'} (SHA-256 {now[:8]})" if now else _lost(path)
-        said = (
-            f"the list of those who may approve {how}: {path}. No person has looked at it since: holdfast passkey list"
-        )
-        told.append((_changed(path), said))
+        told.append((_changed(path), f"the list of those who may approve {how}: {path}{UNSEEN}"))
     return told
+
+
+def looked(paths: tuple[str, ...], data_dir: str) -> None:
+    """Remembers that a person looked at these lists as they are now."""
+    mine = KnownApprovers(data_dir)
+    for path in paths:
+        at = stamp(path)
+        if mine.seen(path) != at or mine.unseen(path):
+            mine.saw(path, at)
 
 
 def _lost(path: str) -> str:

@@ -29,7 +29,7 @@ LARGEST = 1 << 16
 _GET, _CREATE = "webauthn.get", "webauthn.create"
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]+")
 _ORIGIN = re.compile(r"(http|https)://([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::[1-9][0-9]{0,4})?")
-_NAME = re.compile(r"[^\W_](?:[\w .@'-]{0,62}[\w)])?")
+_NAME = re.compile(r"[^\W_](?:[\w .@'’-]{0,62}[\w)])?")
 
 
 class Key(Value):
@@ -70,7 +70,7 @@ def rp_id(origin: str) -> str:
 
 def checked_name(name: str) -> str:
     if not _NAME.fullmatch(name):
-        said = f"{name[:64]!r} is no name of a key: letters, digits, blanks and . @ ' - _, at most 64 characters"
+        said = f"{name[:64]!r} is no name of a key: letters, digits, blanks and . @ ' ’ - _, at most 64 characters"
         raise Refused("bad_key_name", said, remedy=remedies.page(text="give it another name"), facts={})
     return name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterable
 
 from holdfast.core import remedies, statement
-from holdfast.core.remedy import Blank
+from holdfast.core.remedy import Blank, advice
 from holdfast.core.state import Proof
 from holdfast.core.statement import Statement
 from holdfast.errors import Refused
@@ -86,12 +86,22 @@ def require_continued(found: Approvers, named: Iterable[Named], is_replaced: Cal
         remedies.named("passkey list", text="look at it"),
         remedies.named("passkey add", {"new_root": True}, who="person", text="if all of your keys are lost"),
     )
-    facts = {"path": found.path, "named": list(lost[-1]), "found": list(found.at)}
+    if not found.lines:
+        said = f"{found.path} is gone, and earlier approvals here were signed by its keys"
+        ways = (advice("restore it from a copy"), *ways[1:])
+    facts = {
+        "path": found.path,
+        "lost": [hashed for _, hashed in lost],
+        "named": list(lost[-1]),
+        "found": list(found.at),
+    }
     raise Refused("approvers_replaced", said, remedy=ways, facts=facts)
 
 
 def _are_replaced(found: Approvers, lost: Iterable[Named], is_replaced: Callable[[str], bool]) -> bool:
     """Whether all of these are of a list in whose place a person here put this one, or is about to."""
+    if all(is_replaced(hashed) for _, hashed in lost):  # no copy of it was left
+        return True
     from holdfast.machine.approvers import read, retired
 
     before = [one for one in map(read, retired(found.path)) if is_replaced(one.at[1])]

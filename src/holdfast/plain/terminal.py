@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from _bisect import bisect_right
 from _collections_abc import Callable, Mapping
 
 TYPE_CHECKING = False
@@ -21,26 +22,55 @@ ESCAPES = (
 CONTROLS = r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
+_EDGES = (
+    *(0, 0x20, 0x7F, 0xA0, 0xAD, 0xAE, 0x34F, 0x350, 0x61C, 0x61D, 0x115F, 0x1161, 0x17B4, 0x17B6, 0x180B, 0x1810),
+    *(0x200B, 0x2010, 0x2028, 0x202F, 0x2060, 0x2070, 0x3164, 0x3165, 0xD800, 0xE000, 0xFE00, 0xFE10, 0xFEFF, 0xFF00),
+    *(0xFFA0, 0xFFA1, 0xFFF0, 0xFFFC, 0x13430, 0x13440, 0x1BCA0, 0x1BCA4, 0x1D173, 0x1D17B, 0xE0000, 0xE1000),
+)
+"""Where what is obeyed or hidden begins and ends: controls, lone surrogates, and what Unicode shows as nothing."""
+_PRINTABLE = frozenset(
+    map(chr, (0x34F, *(0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0), *range(0x180B, 0x1810), *range(0xFE00, 0xFE10)))
+) | frozenset(map(chr, range(0xE0100, 0xE01F0)))
+"""Those of them that Python takes for printable."""
+_EMOJI = ((0x2600, 0x27BF), (0x1F000, 0x1FAFF))
+_JOINED_LETTERS = (0x600, 0x109F)
+"""From Arabic to Burmese: scripts whose words have joiners."""
+
+
 def escape(text: str, *, lines: bool = False) -> str:
     """Makes visible what a terminal would obey or hide; `lines` lets line ends and tabs through.
 
-    Controls, lone surrogates, line separators, overrides of the writing direction and invisible tag characters.
+    Controls, lone surrogates, line separators, overrides of the writing direction, and characters that show nothing:
+    who reads a text sees two that differ by one of these. Within an emoji or a word they are what it is written with.
     """
-    if text.isprintable():
+    if text.isprintable() and (text.isascii() or _PRINTABLE.isdisjoint(text)):
         return text
-    return "".join(c if not _commands(c) or (lines and c in "\n\t") else _named(c) for c in text)
+    return "".join(
+        c if not _commands(c) or (lines and c in "\n\t") or (c in _JOINERS and _is_within(text, at)) else _named(c)
+        for at, c in enumerate(text)
+    )
+
+
+_ZWNJ, _ZWJ, _AS_EMOJI = "\u200c", "\u200d", "\ufe0f"
+_JOINERS = (_ZWNJ, _ZWJ, _AS_EMOJI)
 
 
 def _commands(char: str) -> bool:
-    code = ord(char)
-    return (
-        code < 0x20
-        or 0x7F <= code < 0xA0
-        or 0x2028 <= code <= 0x202E
-        or 0x2066 <= code <= 0x2069
-        or 0xD800 <= code <= 0xDFFF
-        or 0xE0000 <= code <= 0xE007F
-    )
+    return not " " <= char <= "~" and bisect_right(_EDGES, ord(char)) % 2 == 1
+
+
+def _is_within(text: str, at: int) -> bool:
+    """Whether a joiner is a part of an emoji, or of a word of a script that has them."""
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if text[at] == _AS_EMOJI:
+        return _is_emoji(before)
+    if text[at] == _ZWJ and (_is_emoji(before) or (before == _AS_EMOJI and _is_emoji(text[at - 2 : at - 1]))):
+        return _is_emoji(after)
+    return all(one and _JOINED_LETTERS[0] <= ord(one) <= _JOINED_LETTERS[1] for one in (before, after))
+
+
+def _is_emoji(char: str) -> bool:
+    return bool(char) and any(first <= ord(char) <= last for first, last in _EMOJI)
 
 
 def _named(char: str) -> str:

@@ -85,14 +85,9 @@ class Looked:
                         session=settings.actor.session, token=settings.token, leased=self._leased(),
                         person=settings.actor.kind == "human",
                         words=dialect(state.dialect).status_words, refusal=refusal_of(state.dialect),
-                        unsuitable=self._to_know, page=self._page,
+                        unsuitable=self._to_know, page=wired.page,
                         read_only=wired.store.read_only,
                         noticed=[*wired.noticed, *wired.changed_approvers()])  # fmt: skip
-
-    def _page(self) -> str:
-        from holdfast.machine import served
-
-        return served.address(self._wired.place)
 
     def _left_work(self) -> Sequence[LeftWork]:
         """What agents left of its steps: only where something is pinned is git asked."""
@@ -249,7 +244,7 @@ class Looked:
         given = {"token": token or settings.token, "key": key, "expected": revision}
         outcome = self._turn.execute(before, command, settings.actor, **given)
         self.state = outcome.state
-        if isinstance(command, (cmd.Approve, cmd.Review)) and outcome.changed:
+        if isinstance(command, (cmd.Approve, cmd.Review, cmd.Reject, cmd.Reopen)) and outcome.changed:
             self._keep_copies(command.step)
         told = work(self.state.dialect).after_commit
         if told is not None and outcome.changed:

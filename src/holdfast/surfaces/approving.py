@@ -6,6 +6,7 @@ from _collections_abc import Iterator, Mapping, Sequence
 
 from holdfast.core import asking, covered, ending, gates, lifecycle, provenance, queries, remedies
 from holdfast.core import commands as cmd
+from holdfast.core.facts import Facts
 from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError
 from holdfast.machine.place import Place
@@ -18,6 +19,8 @@ LONGEST = 300
 """How much of a text is shown with the question."""
 MOST_CHECKS = 30
 _IN_QUESTION = 60
+_HANDED_IN = ("submitted", "revised", "reopened")
+"""Moves after which a review that was made before them is one of an earlier round."""
 
 
 class Check(Value):
@@ -26,6 +29,8 @@ class Check(Value):
     said: str
     is_good: bool
     output: str = ""
+    is_stale: bool = False
+    """Whether it passed for something else than what is there now."""
 
 
 class View(Value):
@@ -72,7 +77,7 @@ def view(place: Place, workflow: Workflow, path: str, hashed: Mapping[str, str],
     found, proof = checks(workflow, path)
     after = queries.next_step(state, path)
     return View(
-        version=1,
+        version=2,
         workflow=workflow.ulid,
         id=workflow.id,
         title=brief.title,
@@ -143,12 +148,12 @@ def about(workflow: Workflow, path: str) -> list[str]:
 def checks(workflow: Workflow, path: str) -> tuple[list[Check], list[str]]:
     """How the checks of the step went, and what else is to be known of how the work was proved.
 
-    Where a step hands in nothing of its own, those of the steps that it builds on too. The last approval is shown what
-    limits the proof of the tests that the end rests on.
+    Those of the steps that it builds on, too. The last approval is shown what limits the proof of the tests that the
+    end rests on.
     """
-    others = workflow.briefing().before(path) if covered.is_of_others(workflow.state, path) else []
-    told = [*others, path]
-    found = [one for step in told for one in _checks_of(workflow, step, "" if step == path else f" of {step}")]
+    told = [*workflow.briefing().before(path), path]
+    facts = _with_tree(workflow, told)
+    found = [one for step in told for one in _checks_of(workflow, facts, step, "" if step == path else f" of {step}")]
     # what did not pass is never among those that are only counted
     shown = found if len(found) <= MOST_CHECKS else sorted(found, key=lambda one: one.is_good)[:MOST_CHECKS]
     more = [f"and {len(found) - len(shown)} more checks"] if len(found) > len(shown) else []
@@ -158,13 +163,25 @@ def checks(workflow: Workflow, path: str) -> tuple[list[Check], list[str]]:
     return shown, [*more, *(f"proof: {said}" for said in proof)]
 
 
-def _checks_of(workflow: Workflow, path: str, whose: str) -> Iterator[Check]:
-    progress, facts = workflow.state.step(path), workflow.facts()
+def _with_tree(workflow: Workflow, steps: Sequence[str]) -> Facts:
+    """The facts with the files as they are now: others than who approves do not ask whether finished checks hold."""
+    facts, state = workflow.facts(), workflow.state
+    seen = [one for step in steps for one in state.step(step).evidence.values() if one.tree and not one.scope]
+    if not seen or facts.tree is not None:
+        return facts
+    try:
+        return facts.replace(tree=workflow.wired.world.tree(state).id)
+    except HoldfastError:  # git does not look at it
+        return facts
+
+
+def _checks_of(workflow: Workflow, facts: Facts, path: str, whose: str) -> Iterator[Check]:
+    progress = workflow.state.step(path)
     for name, one in progress.evidence.items():
         is_old = one.passed and gates.is_stale(one, progress, facts)
         word = gates.stale_because(one, progress) if is_old else "passed" if one.passed else "failed"
         said = f"check {name}{whose} {word} ({provenance.how(one) or one.run_by}, {one.at})"
-        yield Check(said, one.passed and not is_old and not one.claimed, one.tail)
+        yield Check(said, one.passed and not is_old and not one.claimed, one.tail, is_old)
 
 
 def chosen(workflow: Workflow, command: cmd.Approve) -> list[str]:
@@ -194,10 +211,12 @@ def _value(value: Any) -> str:
 
 def reviews(workflow: Workflow, path: str) -> list[str]:
     """What reviewers found, and whether it was of something else than the work as it is now."""
-    progress, now = workflow.state.step(path), hashes(workflow, path)
+    state, progress, now = workflow.state, workflow.state.step(path), hashes(workflow, path)
+    moves = (one for one in reversed(state.history) if one.get("step") == path and one.get("event") in _HANDED_IN)
+    since = next((str(one["at"]) for one in moves), "")
     out = []
     for one in progress.verdicts[-3:]:
-        is_old = one.hashes and dict(one.hashes) != now
+        is_old = dict(one.hashes) != now if one.hashes else one.attempt != progress.attempt or one.at < since
         why = f": {one.feedback[:LONGEST]}" if one.feedback else ""
         when = ", before this change" if is_old else ""
         out.append(f"review: {one.verdict.replace('_', ' ')} by {one.by}{when}{why}")

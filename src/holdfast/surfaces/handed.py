@@ -27,12 +27,21 @@ NOTHING = "It has no artifacts."
 OTHERS = "It has no artifacts of its own. The approval is for the work of the steps before it:"
 
 
+BACK = "sent back"
+_BACK = ("revised", "rejected", "reopened", "failed")
+"""Moves with which work goes back to be changed."""
+
+
 class Past(Value):
-    """What was decided about before: an approval or a review, with what it was of."""
+    """What was decided about before: an approval, a review, or that it goes back, with what it was of."""
 
     word: str
     at: str
     hashes: Mapping[str, str]
+
+    @property
+    def named(self) -> str:
+        return f"it was {BACK}, {self.at}" if self.word == BACK else f"the {self.word} of {self.at}"
 
 
 class File(Value):
@@ -94,7 +103,7 @@ def shown(
         return Handed(plan=plan)
     base = place.base(state.worktree)
     out: list[File] = []
-    before = _past(progress, hashes)
+    before = _past(progress, hashes, _sent_back(place, workflow, path))
     found = {name for name, file in files.items() if os.path.lexists(os.path.join(base, file))}
     if len(files) > most:  # what changed is never among those that are only counted
         files = dict(sorted(files.items(), key=lambda one: _is_as_handed_in(known.get(one[0]), hashes.get(one[0], ""))))
@@ -172,11 +181,25 @@ def _sealed(file: str, hashed: str, path: str) -> bytes | None:
     return content
 
 
-def _past(progress: Progress, hashes: Mapping[str, str]) -> Past | None:
-    """The newest approval that was really given, or review, of something else than this; else the newest of this."""
+def _sent_back(place: Place, workflow: Workflow, path: str) -> Past | None:
+    """What was sent back last, where copies of it were kept."""
+    state, known = workflow.state, workflow.state.step(path).turned_down
+    moves = (one for one in reversed(state.history) if one.get("step") == path and one.get("event") in _BACK)
+    at = next((str(one["at"]) for one in moves), "")
+    found = {name: next((one for one in reversed(were) if approved.copy(place, state.ulid, one) is not None), "")
+             for name, were in known.items()}  # fmt: skip
+    hashes = {name: one for name, one in found.items() if one}
+    return Past(BACK, at, hashes) if at and hashes else None
+
+
+def _past(progress: Progress, hashes: Mapping[str, str], back: Past | None) -> Past | None:
+    """What was decided last of something else than this: an approval that was really given, a review, or that it goes
+    back; else the newest approval of this.
+    """
     given = [one for one in (progress.grant, *progress.past_grants) if one and not one.claimed]
     said = [Past("approval", one.at, one.hashes) for one in given]
     said += [Past("review", one.at, one.hashes) for one in progress.verdicts if one.hashes]
+    said += [back] if back else []
     said.sort(key=lambda one: one.at)
     other = [one for one in said if dict(one.hashes) != dict(hashes)]
     approvals = [one for one in said if one.word == "approval"]
@@ -214,10 +237,11 @@ def _new(
 ) -> Excerpt:
     """What is different since it was decided about; how it begins, where it was not or was not kept."""
     if before and hashed == now:
-        return Excerpt((f"  the same as at the {before.word} of {before.at}",), is_whole=True)
+        when = "when" if before.word == BACK else "at"
+        return Excerpt((f"  the same as {when} {before.named}",), is_whole=True)
     if content is None:
         return Excerpt(("  no file, or a link",))
-    changed = f"  changed since the {before.word} of {before.at}" if before and hashed else ""
+    changed = f"  changed since {before.named}" if before and hashed else ""
     if old is not None and len(content) <= excerpt.COMPARED:
         found = excerpt.difference(old, content, room.changed, how.whole, room.wide)
         return found.replace(lines=(f"{changed}:", *found.lines))

@@ -129,7 +129,7 @@ class TreeView:
             words.append(lifecycle.WAITING)
         elif progress.waiting_since:
             words.append(f"waiting {moment.span(moment.between(progress.waiting_since, self.facts.now))}")
-        taken = limits.durations(self.state, path, self.facts.now)
+        taken = limits.taken(self.state, path, self.facts.now)
         if taken is not None and progress.status != lifecycle.SKIPPED:
             words.append(moment.span(taken))
         return " · ".join(word for word in words if word)

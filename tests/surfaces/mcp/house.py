@@ -33,7 +33,19 @@ MORE = {
     "get_workflow_status": _STANDING,
     "start_workflow": _STANDING,
     "get_next_step": (
-        *("step", "agents", "turn", "task", "try", "conditions", "outputs", "hand_in", "inputs", "skipped"),
+        *(
+            "until_decided",
+            "step",
+            "agents",
+            "turn",
+            "task",
+            "try",
+            "conditions",
+            "outputs",
+            "hand_in",
+            "inputs",
+            "skipped",
+        ),
         *("decisions", "asked_for", "failures", "avoid", "reminders", "signal", "for_person", "tries", "notes", "rest"),
     ),
 }

@@ -60,6 +60,8 @@ def test_the_eight_examples_go_through_a_client_as_they_stand(house, era):
             more = beyond("get_next_step", following, expected)
             assert following == {**expected, **more}
             assert more == {
+                "until_decided": "show verification-plan to a person and stop, "
+                "or in a shell: holdfast wait --for person",
                 "step": "verification-plan",
                 "agents": ["verification-planner"],
                 "turn": "person",

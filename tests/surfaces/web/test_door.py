@@ -193,6 +193,38 @@ def test_a_port_that_another_project_has_is_said_to_be_its_and_passkeys_to_belon
             )
             assert "passkeys belong to the port" in " ".join(taken.out.split())
             assert "--port 0" not in taken.out
+            other_one = re.search(r"to the port: holdfast web --port (\d+)", " ".join(taken.out.split()))
+            assert other_one
+            assert int(other_one[1]) != served.port
+
+
+def test_the_page_of_one_workflow_is_opened_and_where_the_page_runs_its_address_is_the_advice(site):
+    site.bench.write(".holdfast/workflows/signed.toml", PASSKEY)
+    workflow, _ = (site.bench.open().start("signed", subject).begin("only").done("only") for subject in "12")
+    for words in (("status", "-w", workflow.id), ("approve", "only", "-w", workflow.id)):
+        assert f"approve it on the page: holdfast web -w {workflow.id}\n" in site.bench.person(*words).out
+    own = f"/w/{workflow.ulid}"
+    with site.serving("-w", workflow.id) as served:
+        assert f"{served.origin}{own} shows {workflow.id} of ".encode() in served.said
+        answer = served.get(f"{served.link.removeprefix(served.origin)}")
+        assert f'content="0; url={own}"' in answer.text
+        for words in (("status", "-w", workflow.id), ("approve", "only", "-w", workflow.id)):
+            said = " ".join(site.bench.person(*words).out.split())
+            assert f"{served.origin}{own}" in said
+            assert "holdfast web" not in said
+        again = site.bench.person("web", "-w", workflow.id, "--port", str(served.port), "--no-open")
+        assert f"served at {served.origin}{own} already" in " ".join(again.out.split())
+        assert f"--link -w {workflow.id}" in " ".join(again.out.split())
+    assert site.bench.person("web", "-w", "none").code == 4
+
+
+PASSKEY = """\
+name = "signed"
+
+[[step]]
+id = "only"
+approval = { by = "passkey" }
+"""
 
 
 def test_a_port_that_is_taken_is_an_error_also_on_the_other_address(site):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import re
 import time
 from pathlib import Path
 
@@ -182,6 +183,48 @@ def test_a_large_workflow_is_a_small_page(site, served):
     older = served.get(f"/w/{workflow.ulid}")
     assert 'rel="next"' in older.text
     assert len(older.text.encode()) < 300 << 10
+
+
+def test_every_decision_of_a_person_is_told_with_who_gave_it_when_and_how(site, served):
+    path = site.waits()
+    home = path.partition("/approve")[0]
+    back = {**served.form(path, "form-approve"), "decision": "reject", "feedback": "name all of them"}
+    assert served.post(f"{home}/do/decide", back).code == 303
+    site.bench.write("notes.md", "all of them\n")
+    site.bench.open().workflow("release").done("sign-off")
+    yes = {**served.form(path, "form-approve"), "decision": "approve"}
+    assert served.post(f"{home}/do/decide", yes).code == 303
+    page = html.unescape(served.get(home).text)
+    shown = re.sub(r"<[^>]+>", "", page[page.index('id="decisions"') : page.index('id="journal"')])
+    assert "sign-off approved by ada on the page of holdfast web" in shown
+    assert "sign-off sent back by ada" in shown
+    assert "name all of them" in shown
+    assert shown.index("approved by ada") < shown.index("sent back by ada")
+    newest, before = site.bench.ok("status", "-w", "release", "--json").json["decided"][:2]
+    said = {"step": "sign-off", "decision": "approved", "by": "ada", "how": "on the page of holdfast web"}
+    assert {name: one for name, one in newest.items() if name != "at"} == said
+    assert (before["decision"], before["words"]) == ("sent back", "name all of them")
+
+
+def test_what_any_workflow_learned_is_told_on_the_page_and_at_a_terminal(site, served, workflow):
+    site.bench.ok("learn", "name every version", "-w", workflow.id)
+    assert "name every version" in served.get("/learnings").text
+    assert "name every version" in site.bench.ok("learnings").out
+
+
+def test_a_session_is_shown_with_its_name_its_state_its_files_and_its_workflows(site, served):
+    site.bench.ok("session", "create", "draft1", "--description", "a first try")
+    site.bench.ok("session", "create", "draft2")
+    assert "not in use" in served.get("/").text
+    site.bench.ok("session", "use", "draft1")
+    site.bench.write("workspace/sessions/draft1/acts/new.md", "new\n")
+    workflow = site.bench.open().start("generation", "0204", session="draft1")
+    page = html.unescape(served.get("/").text)
+    shown = page[page.index('id="session-draft1"') :]
+    assert "<strong>draft1</strong>" in shown
+    assert "<strong>draft2</strong>" in shown
+    for said in ("in use", "a first try", "1 created", "acts/new.md", "1 workflow<", f'href="/w/{workflow.ulid}"'):
+        assert said in shown, said
 
 
 def test_of_many_workflows_the_newest_and_those_that_wait_are_shown(site, served):

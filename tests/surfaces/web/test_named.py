@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import os
 
+import pytest
+
+from holdfast.errors import Refused
 from holdfast.machine import served as served_
 from holdfast.surfaces import tools
+from holdfast.surfaces.mcp import replies
 from tests.surfaces.web.site import Site
 
 
@@ -23,6 +27,13 @@ def test_answers_about_a_waiting_step_name_the_page_while_it_runs(site: Site):
         answer = tools.call(site.bench.open(), "get_next_step", {"workflow_id": id})
         assert address in json.dumps(answer)
         assert "approve_step" not in str(answer["required_action"])
+        assert answer["until_decided"].startswith("show sign-off to a person and stop, or in a shell: holdfast wait ")
+        refused = site.bench.agent("approve", "sign-off", "--json").error
+        assert address in str([one for one in refused["remedies"] if one["who"] == "person"])
+        asks = {"workflow_id": id, "step": "sign-off", "approved": True}
+        with pytest.raises(Refused) as caught:
+            tools.call(site.bench.open(), "approve_step", asks)
+        assert address in str(replies.refusal(caught.value, site.bench.open().scope(id)).content)
     assert "the page http" not in site.bench.ok("status").out
 
 

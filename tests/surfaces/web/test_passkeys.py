@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import http.server
 import json
+import os
 import threading
 
 import pytest
 from playwright.sync_api import expect
+
+from holdfast.machine import known_approvers
 
 DEFINITION = """\
 name = "guarded"
@@ -104,6 +107,74 @@ def test_sending_back_takes_the_key_too_and_feedback(site, served, page, signer,
     page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
     step = site.step(workflow.id, "notes")
     assert (step.status, step.feedback) == ("active", ("Name all versions.",))
+
+
+def test_an_approval_that_no_longer_holds_leads_to_its_own_step(site, served, page, signer, workflow):
+    enrol(page, served)
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/notes")
+    page.get_by_role("button", name="Approve with passkey").click()
+    page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
+    site.bench.write("notes.md", "Needs Python 3.13.\n")
+    own = f"{served.origin}/w/{workflow.ulid}/approve/notes"
+    page.goto(served.origin)
+    expect(page.locator("a.card")).to_have_attribute("href", f"/w/{workflow.ulid}/approve/notes")
+    page.locator("a.card").click()
+    expect(page).to_have_url(own)
+    page.goto(f"{served.origin}/w/{workflow.ulid}")
+    page.get_by_role("link", name="Review and approve").click()
+    expect(page).to_have_url(own)
+    page.goto(f"{served.origin}/w/{workflow.ulid}")
+    expect(page.locator("#now")).not_to_contain_text("holdfast web")
+    page.locator("#now").get_by_role("link", name="Review notes").click()
+    expect(page).to_have_url(own)
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/publish")
+    page.locator("#decide").get_by_role("link", name="Review notes").click()
+    expect(page).to_have_url(own)
+    page.get_by_role("button", name="Approve with passkey").click()
+    page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
+    expect(page.locator("#now")).not_to_contain_text("no longer holds")
+
+
+def test_an_approval_that_no_longer_holds_can_be_sent_back_without_a_key(site, served, page, signer, workflow):
+    enrol(page, served)
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/notes")
+    page.get_by_role("button", name="Approve with passkey").click()
+    page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
+    site.bench.write("notes.md", "Needs Python 3.13.\n")
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/notes")
+    page.get_by_label("What should be different").fill("No, 3.11.")
+    page.get_by_role("button", name="Send back").click()
+    page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
+    step = site.step(workflow.id, "notes")
+    assert (step.status, step.feedback) == ("active", ("No, 3.11.",))
+
+
+def test_a_change_of_the_list_is_told_until_a_person_looks_at_it_on_the_page(site, served, page, signer, workflow):
+    enrol(page, served)
+    assert "is new" not in site.bench.ok("status").out
+    os.unlink(os.path.join(site.bench.open().wired.settings.data_dir, "holdfast", "trust", known_approvers.NAME))
+    page.goto(served.origin)
+    expect(page.get_by_role("alert")).to_contain_text("the list of those who may approve is new")
+    page.goto(f"{served.origin}/passkeys")
+    expect(page.locator("main")).to_contain_text("The list of those who may approve is new")
+    page.goto(served.origin)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_list_that_is_gone_is_told_with_the_ways_out_and_there_is_no_form(site, served, page, signer, workflow):
+    enrol(page, served)
+    page.goto(f"{served.origin}/w/{workflow.ulid}/approve/notes")
+    page.get_by_role("button", name="Approve with passkey").click()
+    page.wait_for_url(f"{served.origin}/w/{workflow.ulid}")
+    os.unlink(site.bench.open().wired.approvers[0])
+    page.goto(f"{served.origin}/passkeys")
+    expect(page.get_by_role("alert")).to_contain_text("is gone")
+    expect(page.get_by_role("alert")).to_contain_text("restore it from a copy")
+    expect(page.get_by_role("alert")).to_contain_text("holdfast passkey add --new-root")
+    expect(page.get_by_role("button", name="Make it")).to_have_count(0)
+    assert "--new-root" in site.bench.person("passkey", "list").out
+    assert "begins a new list" in site.bench.person("passkey", "add", "--new-root", says="y").out
+    enrol(page, served, "Ada’s iPhone")
 
 
 def test_what_changed_before_the_key_was_asked_is_said_with_a_link_to_it(site, served, page, signer, workflow):

@@ -224,7 +224,7 @@ def _report(
     where = scope or remedy.ANYWHERE
     if error.code == "person_needed" and objection and objection not in error.message:
         error.message += f", and this terminal is no person's: {objection}"
-    error.remedies = _other_than(error, argv, where)
+    error.remedies = remedy.with_page(_other_than(error, argv, where), where)
     if "--json" in argv:
         from holdfast.plain.terminal import write
         from holdfast.surfaces.cli.call import pretty

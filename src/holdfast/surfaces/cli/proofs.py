@@ -22,25 +22,39 @@ UNPROVEN = 6
 def passkeys(call: Call) -> None:
     """The keys of each list; a person who looks at them has seen every change."""
     from holdfast.machine import approvers
-    from holdfast.machine.known_approvers import KnownApprovers, stamp
+    from holdfast.machine.known_approvers import looked
 
     wired = call.project.wired
     lists = approvers.Lists(wired.place, wired.settings.config_dir)
-    counting, mine = lists.counting, KnownApprovers(wired.settings.data_dir)
+    counting, every = lists.counting, (lists.own, lists.shared, lists.system)
     rows: list[dict[str, Any]] = []
-    for path in (lists.own, lists.shared, lists.system):
-        if os.path.lexists(path):
-            found, at = approvers.read(path), stamp(path)
-            rows += [_row(found, counts=path == counting)]
-        else:
-            at = ""
-        if call.is_person and (mine.seen(path) != at or mine.unseen(path)):
-            mine.saw(path, at)
+    for path in every:
+        rows += [_row(approvers.read(path), counts=path == counting)] if os.path.lexists(path) else []
+    if call.is_person:
+        looked(every, wired.settings.data_dir)
 
     def text() -> str:
-        return "\n".join(_lines(call, row) for row in rows) or "no passkeys yet; add one in holdfast web"
+        lost = None if rows else _lost(call)
+        nothing = (
+            f"no passkeys: {lost.message} ({call.told(lost.remedies)})"
+            if lost
+            else "no passkeys yet; add one in holdfast web"
+        )
+        return "\n".join(_lines(call, row) for row in rows) or escape(nothing)
 
     call.answer({"lists": rows}, text)
+
+
+def _lost(call: Call) -> HoldfastError | None:
+    """Why the list that counts is not the one that earlier approvals name."""
+    from holdfast.project import wiring
+
+    wired = call.project.wired
+    try:
+        wiring.prover(wired.place, wired.settings, wired.store).list()
+    except HoldfastError as wrong:
+        return wrong
+    return None
 
 
 def _row(found: Approvers, *, counts: bool) -> dict[str, Any]:
@@ -69,15 +83,22 @@ def add(call: Call) -> None:
         raise refusals.person_needed("put another list in the place of the one that counts", again)
     lists = approvers.Lists(wired.place, wired.settings.config_dir)
     found = approvers.read(lists.counting)
-    if lists.is_fixed or not found.lines:
+    lost = _lost(call) if not (lists.is_fixed or found.lines) else None
+    gone = [str(one) for one in lost.facts.get("lost", ())] if lost else []  # type: ignore[attr-defined]
+    if lists.is_fixed or not (found.lines or gone):
         why = "only its owner changes it" if lists.is_fixed else "there is none, and the first key begins it"
         said = f"{found.path} is not replaced: {why}"
         raise UsageError("nothing_to_replace", said, remedy=remedies.named("passkey list"), facts={"path": found.path})
-    picture = f"{_lines(call, _row(found, counts=True))}\nNone of these keys approves anything any more.\n"
+    shown = _lines(call, _row(found, counts=True)) if found.lines else escape(f"{found.path}: it is gone")
+    picture = f"{shown}\nNone of these keys approves anything any more.\n"
     if not call.ask(picture, "Put another list in its place?", default=False):
         raise HoldfastError("declined", "the list is as it was", remedy=remedies.named("passkey list"))
     mine = KnownApprovers(wired.settings.data_dir)
-    mine.replaced(found.at[1], call.now())
+    for one in gone or [found.at[1]]:
+        mine.replaced(one, call.now())
+    if gone:
+        call.answer({"kept": "", "after": gone[-1]}, call.ok("the next key that the page makes begins a new list"))
+        return
     kept = approvers.retire(found)
     text = f"the old list is kept in {escape(kept)}; the next key that the page makes begins a new one"
     call.answer({"kept": kept, "after": found.at[1]}, call.ok(text))

@@ -53,16 +53,17 @@ def web(call: Call) -> None:
 
         export.write(call)
         return
-    if args.workflow or args.files:
-        raise refusals.misused("-w and --files are for a copy, and --export is missing", remedies.usage("web"))
+    if args.files:
+        raise refusals.misused("--files is for a copy, and --export is missing", remedies.usage("web"))
     if not (args.read_only or call.is_person):
         from holdfast.surfaces.web import linking
 
         raise linking.refused(call.settings.objection)
+    shown = call.workflow().ulid if call.named() else ""
     if args.link:
         from holdfast.surfaces.web import linking
 
-        _tell_link(call, linking.ask(places.find("."), args.port))
+        _tell_link(call, linking.ask(places.find("."), args.port), shown)
         return
     from holdfast.surfaces.mcp import serving as logs
     from holdfast.surfaces.mcp.projects import Projects
@@ -73,21 +74,26 @@ def web(call: Call) -> None:
     if args.read_only:
         settings = settings.replace(actor=settings.actor.replace(kind="agent"))
     projects = Projects(places.find("."), settings)
-    listener = serving.listen(projects, args.port, args.origin, read_only=args.read_only)
+    listener = serving.listen(projects, args.port, args.origin, shown, read_only=args.read_only)
     url = listener.page.origin.url
-    call.answer({"url": url, "read_only": args.read_only}, call.ok(f"{url} shows {projects.place.root}"))
+    address = f"{url}/w/{shown}" if shown else url
+    about = f"{call.workflow().id} of {projects.place.root}" if shown else projects.place.root
+    call.answer({"url": address, "read_only": args.read_only}, call.ok(f"{address} shows {about}"))
     sys.stdout.flush()
-    _tell_link(call, listener.page.link())
+    _tell_link(call, listener.page.link(), shown)
     if not args.no_open and settings_.has_screen(os.environ):
         import webbrowser
 
-        webbrowser.open(f"{url}/login")  # without the code: other users see with which words programs are started
+        webbrowser.open(
+            f"{url}/login{f'?w={shown}' if shown else ''}"
+        )  # without the code: other users see with which words programs are started
     serving.serve(listener)
 
 
-def _tell_link(call: Call, link: str) -> None:
-    """The link goes to the person's terminal, wherever the rest of the output goes."""
+def _tell_link(call: Call, link: str, shown: str = "") -> None:
+    """The link goes to the person's terminal, wherever the rest of the output goes. It leads to a workflow's page."""
     code = link.rpartition("=")[2]
+    link += f"&w={shown}" if shown else ""
     said = f"  {link}\n  lets one browser in, once, within two minutes. Its code is {code}.\n"
     if not call.is_person:
         sys.stdout.write(said)

@@ -6,7 +6,7 @@ from _collections_abc import Iterator, Mapping, Sequence
 
 from mcp import types
 
-from holdfast.core.remedy import Scope, rendered
+from holdfast.core.remedy import Scope, rendered, with_page
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.plain.plainjson import compact, parse
@@ -36,6 +36,7 @@ def refusal(error: HoldfastError, scope: Scope) -> types.CallToolResult:
 
     What may be long is cut, the facts first: they matter least to a reader who follows the remedy.
     """
+    error.remedies = with_page(error.remedies, scope)
     remedy, facts = remedies.in_tools(error.remedies, scope), _plain(rendered(error.facts, scope, remedies.in_tools))
     each = remedies.as_json(error.remedies, scope)
     notice = {"notice": facts.pop("notice")} if "notice" in facts else {}

@@ -33,7 +33,7 @@ Holdfast keeps long work in its place: steps with gates, which survive crashes a
 4. update_workflow_state status=in_progress begins a step, status=completed hands it in with its artifacts.
 5. Steps go in order. A refusal has code, message, remedy: do what the remedy says, do not try another way round.
 6. run_check runs a step's checks; what the engine can run, it runs itself, and your word does not replace it.
-7. A step in waiting_approval is a person's: show them the work, then pass their decision on with approve_step.
+7. A step in waiting_approval is a person's: show them the work and stop; approve_step passes on what they say.
 8. record_work keeps decisions, lessons, files, cost; lock_files keeps files to one agent. With a lease, pass its token.
 9. Resources holdfast://workflow/ID, and below it /document, /plan and /log, have the rest.
 10. Paths are from the top of the project; ids may be cut to a beginning that is unique."""

@@ -11,6 +11,9 @@ APPROVERS = "approvers"
 """The code of the alert that the list of those who may approve changed."""
 _DECIDED = {"escalated": "is escalated", "failed": "has failed"}
 
+_OF_ALL = ("mark", "bound")
+"""What stops the whole workflow: the reason says more than the step that it is at."""
+
 
 class News(Value):
     """One thing that a person may want to know. What has the same `key` is told once."""
@@ -36,9 +39,10 @@ def _all(brief: Briefing) -> Iterator[News]:
         step = state.plan.step(path) if path in state.plan else None
         kind = unmet.kind if unmet.kind in _DECIDED else "person"
         label = step.label if step else path
-        said = label if kind == "person" else f"{label} {_DECIDED[kind]}"
-        attempt = state.step(path).attempt if step else 0
-        yield News(kind, f"{unmet.kind} {path} {attempt}", said, path)
+        said = f"{label} {_DECIDED[kind]}" if kind in _DECIDED else unmet.message if unmet.kind in _OF_ALL else label
+        progress = state.step(path)
+        stale = f" {progress.grant.at}" if progress.grant else ""  # it was given, and is needed again
+        yield News(kind, f"{unmet.kind} {path} {progress.attempt if step else 0}{stale}", said, path)
     for path in brief.begun:
         if state.step(path).status == "failed" and not any(path == one for one, _ in brief.waiting):
             yield News(

@@ -79,15 +79,17 @@ def get_next_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     status = lifecycle.CONVENTION.get(brief.step_status, brief.step_status)
     said = answers.position(brief, status, in_tools(brief.now, scope) or None)
     step = brief.state.plan.step(brief.step) if brief.step else None
+    more: dict[str, Any] = {}
     asked = brief.first is not None and brief.first.kind in ("approval", "choice")
     if step and asked and brief.step_status == lifecycle.WAITING and not brief.stopped:
         about = step.label.lower()
         word, what = ("choice", "select a variant of") if step.choice else ("approval", "approve or modify")
         said["blocking_reason"] = f"Human {word} required for {about}"
         said["required_action"] = f"User must {what} {about}"
+        more["until_decided"] = in_tools(brief.now, scope)
     tries, notes = answers.tried(brief), [dict(note) for note in brief.state.notes[-NEWEST_NOTES:]]
     work = answers.work(brief, scope, tell=in_tools)
-    more = {"step": brief.step, "agents": list(step.agents) if step else [], **work, "tries": tries, "notes": notes}
+    more |= {"step": brief.step, "agents": list(step.agents) if step else [], **work, "tries": tries, "notes": notes}
     return {**said, **{name: value for name, value in more.items() if value}}
 
 

@@ -112,7 +112,10 @@ def _approve(workflow: Workflow, path: str, view: approving.View, given: Given, 
 def _send_back(workflow: Workflow, path: str, given: Given, feedback: str) -> str:
     workflow.require_decidable()
     heard = gathered.who_notices(workflow)  # who waits is gone soon after
-    workflow.reject(path, feedback, key=given.value("key"))
+    if workflow.state.step(path).status == lifecycle.DONE:
+        workflow.reopen(path, feedback, key=given.value("key"))
+    else:
+        workflow.reject(path, feedback, key=given.value("key"))
     return f"{path} goes back with your feedback. {heard}"
 
 

@@ -191,20 +191,23 @@ class Page:
     # Who is let in
 
     async def _login(self, request: Request) -> Response:
-        """A code is taken from the address of the link, or from the form."""
+        """A code is taken from the address of the link, or from the form; `w` is the workflow whose page comes then."""
+        ulid = request.query_params.get("w", "")
+        is_named = ulid.isascii() and ulid.isalnum()
+        to, form = (f"/w/{ulid}", f"{LOGIN}?w={ulid}") if is_named else ("/", LOGIN)
         if request.method == "POST":
             code = dict(await _fields(request)).get("code", "")
         else:
             code = request.query_params.get("code", "")
         if not code:
-            return self._page(401 if request.method == "POST" else 200, "Log in", layout.entrance(LOGIN))
+            return self._page(401 if request.method == "POST" else 200, "Log in", layout.entrance(form))
         cookie = self.sessions.enter(code)
         if not cookie:
             said = "This code does not work: it was used, is older than two minutes, or is not the newest."
-            return self._page(401, "Log in", el("p", said, class_="alert", role="alert"), layout.entrance(LOGIN))
+            return self._page(401, "Log in", el("p", said, class_="alert", role="alert"), layout.entrance(form))
         # Not a redirect: a cookie for this site alone does not come along with one that began elsewhere.
-        onward = el("meta", http_equiv="refresh", content="0; url=/")
-        answer = self._page(200, "You are in", el("p", el("a", "Continue", href="/")), head=onward)
+        onward = el("meta", http_equiv="refresh", content=f"0; url={to}")
+        answer = self._page(200, "You are in", el("p", el("a", "Continue", href=to)), head=onward)
         answer.headers["Set-Cookie"] = self.origin.cookie_header(cookie)
         return answer
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from _collections_abc import Sequence
 
-from holdfast.core import policies, remedies
+from holdfast.core import gates, lifecycle, policies, remedies
+from holdfast.core.gates import Unmet
 from holdfast.core.remedy import Blank, Scope
 from holdfast.errors import HoldfastError
 from holdfast.project.project import Project
@@ -75,9 +76,7 @@ def body(
             el("h1", view.label),
             el(
                 "p",
-                spaced(
-                    badge(one.brief.shown_of(path)), el("span", f"{path}, attempt {view.attempt}"), _since(one, path)
-                ),
+                spaced(badge(one.brief.shown_of(path)), el("span", _at(one, path, view)), _since(one, path)),
             ),
         ),
         class_="head",
@@ -99,6 +98,13 @@ def body(
         section("After this", _after(one, view), id="after"),
         _decision(one, path, view, scope, shell, given, barred),
     )
+
+
+def _at(one: Seen, path: str, view: View) -> str:
+    """The step and its attempt, and how often it was sent back, which begins no new attempt."""
+    many = sum(back.get("step") == path and back.get("event") == "revised" for back in one.brief.state.history)
+    times = f", sent back {'once' if many == 1 else f'{many} times'}" if many else ""
+    return f"{path}, attempt {view.attempt}{times}"
 
 
 def _since(one: Seen, path: str) -> Markup:
@@ -165,9 +171,10 @@ def _tick(view: View, file: File, number: int, given: Given) -> Markup | None:
 def _checks(view: View) -> Markup:
     rows = []
     for number, one in enumerate(view.checks):
-        head = el("span", one.said, class_=f"gate g-{'passed' if one.is_good else 'failed'}")
+        verdict = "passed" if one.is_good else "stale" if one.is_stale else "failed"
+        head = el("span", one.said, class_=f"gate g-{verdict}")
         output = el("pre", one.output, class_="output", tabindex=0) if one.output.strip() else None
-        rows.append(folded(head, output, id=f"output-{number}", open=not one.is_good) if output else head)
+        rows.append(folded(head, output, id=f"output-{number}", open=verdict == "failed") if output else head)
     return joined(items(rows, "checks"), items(view.proof))
 
 
@@ -180,17 +187,28 @@ def _decision(one: Seen, path: str, view: View, scope: Scope, shell: Shell, give
     """The form, where only the person's word is missing; else why there is none."""
     brief = one.brief
     if shell.read_only or shell.is_copy:
-        way = command(remedies.approve(path, workflow=one.workflow.ulid), scope)
-        return section("Decide", el("p", "This page is read-only. At a terminal: ", way), id="decide")
+        way = gates.approving(brief.state.plan.step(path), path).replace(workflow=one.workflow.ulid)
+        told = el(
+            "p", "This page is read-only. ", f"{way.text}: " if way.text else "At a terminal: ", command(way, scope)
+        )
+        return section("Decide", told, id="decide")
     try:
         is_ready = approving.is_ready(one.workflow, path)
     except HoldfastError as wrong:
         return section("Decide", el("p", wrong.message), id="decide")
     if not is_ready:
-        found = brief.blockers_of(path)
-        told = [joined(el("p", unmet.message), ways(unmet.remedies, scope)) for unmet in found]
-        return section("Decide", items(told) or el("p", "It is decided."), id="decide")
+        found = [_blocker(one, unmet, scope, shell) for unmet in brief.blockers_of(path)]
+        return section("Decide", items(found) or el("p", "It is decided."), id="decide")
     return _form(one, path, view, scope, given, barred)
+
+
+def _blocker(one: Seen, unmet: Unmet, scope: Scope, shell: Shell) -> Markup:
+    """What is missing, and who clears it; where it is the approval of another step, the page of that one."""
+    if unmet.kind != "approval" or not unmet.of:
+        return joined(el("p", unmet.message), ways(unmet.remedies, scope))
+    label = one.brief.state.plan.step(unmet.of).label
+    link = el("a", f"Review {label}", href=shell.link(f"{one.link}/approve/{unmet.of}"))
+    return joined(el("p", unmet.message), el("p", link))
 
 
 def _form(one: Seen, path: str, view: View, scope: Scope, given: Given, barred: str) -> Markup:
@@ -208,7 +226,7 @@ def _form(one: Seen, path: str, view: View, scope: Scope, given: Given, barred: 
         field("feedback", "What should be different", id="feedback", given=given, rows=3, hint=hint),
         about,
         el("p", "A passkey needs a script.", class_="why needs-script") if by_passkey else None,
-        _buttons(by_passkey=by_passkey, is_barred=bool(why)),
+        _buttons(by_passkey=by_passkey, is_barred=bool(why), is_done=is_done(one, path)),
         _typed(one, path, view, scope, policy),
         method="post",
         action=f"{one.link}/do/decide",
@@ -230,7 +248,12 @@ def _missing(one: Seen, path: str, view: View) -> str:
     return f"{', '.join(gone)} {verb} missing, and what is not there cannot be approved. You can send the step back."
 
 
-def _buttons(*, by_passkey: bool, is_barred: bool) -> Markup:
+def is_done(one: Seen, path: str) -> bool:
+    """Whether the step was approved before: to send it back is to open it again, which takes no proof."""
+    return one.brief.state.step(path).status == lifecycle.DONE
+
+
+def _buttons(*, by_passkey: bool, is_barred: bool, is_done: bool) -> Markup:
     """Where a passkey signs, the script of the page lets them be pressed."""
     approve: dict[str, str | bool | None] = {
         "type": "submit",
@@ -242,7 +265,7 @@ def _buttons(*, by_passkey: bool, is_barred: bool) -> Markup:
     }
     named = "Approve with passkey" if by_passkey else "Approve"
     back = el("button", "Send back", type="submit", name="decision", value="reject", formnovalidate=True,
-              disabled=by_passkey)  # fmt: skip
+              disabled=by_passkey and not is_done, data_plain=is_done)  # fmt: skip
     return el("div", el("button", named, **approve), back, class_="act decide")
 
 
@@ -253,6 +276,8 @@ def _typed(one: Seen, path: str, view: View, scope: Scope, policy: str) -> Marku
     ulid, sign = one.workflow.ulid, Blank("KEY") if policies.asks_for_proof(policy) else ""
     approve = remedies.approve(path, variant=Blank("VARIANT") if view.asks_variant else "", sign=sign, workflow=ulid)
     reject = remedies.reject(path, workflow=ulid)
+    if is_done(one, path):
+        reject = remedies.reopen(path, workflow=ulid).given(feedback=remedies.TEXT)
     return el("p", "The same at a terminal: ", command(approve, scope), " or ", command(reject, scope), class_="faint")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from _collections_abc import AsyncIterator
+from _collections_abc import AsyncGenerator
 
 import anyio
 from starlette.responses import StreamingResponse
@@ -26,11 +26,14 @@ class Events:
         self._watcher = Watcher(lambda: projects.opened().wired.store)
         self._projects = projects
         self._listeners: set[asyncio.Event] = set()
+        self._wanted = asyncio.Event()
         self._ended = False
 
     async def watch(self) -> None:
-        """Looks for changes until the server ends."""
+        """Looks for changes until the server ends, as long as somebody listens."""
+        await self._projects.worked(self._watcher.look)  # what happens from now on is a change
         while not self._ended:
+            await self._wanted.wait()
             changes = await self._projects.worked(self._watcher.look)
             if changes is not None and (changes.moved or changes.listed):
                 self._wake()
@@ -39,6 +42,7 @@ class Events:
     def end(self) -> None:
         """Ends every stream, so that the server need not wait for them."""
         self._ended = True
+        self._wanted.set()
         self._wake()
 
     def _wake(self) -> None:
@@ -52,10 +56,11 @@ class Events:
     def answer(self) -> StreamingResponse:
         return StreamingResponse(self._stream(), media_type="text/event-stream")
 
-    async def _stream(self) -> AsyncIterator[str]:
+    async def _stream(self) -> AsyncGenerator[str, None]:
         """The first event is for those who missed something while there was no connection."""
         heard = asyncio.Event()
         self._listeners.add(heard)
+        self._wanted.set()
         try:
             yield f"retry: {AGAIN}\ndata: begin\n\n"
             while not self._ended:
@@ -67,3 +72,5 @@ class Events:
                     yield said
         finally:
             self._listeners.discard(heard)
+            if not self._listeners and not self._ended:
+                self._wanted.clear()

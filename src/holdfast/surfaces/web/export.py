@@ -74,5 +74,5 @@ def _require_room(folder: str) -> None:
     except OSError as failure:
         raise not_written(folder, failure) from failure
     if found:
-        another = remedies.named("web", {"export": Blank("PATH")}, text="name another folder, new or empty:")
+        another = remedies.named("web", {"export": Blank("PATH")}, text="name another folder, new or empty")
         raise refusals.misused(f"{folder[:200]} is not empty", another)

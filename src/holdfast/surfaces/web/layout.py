@@ -161,10 +161,15 @@ def command(way: Remedy | str, scope: Scope) -> Markup:
     return el("code", way if isinstance(way, str) else typed(way.replace(text=""), scope), class_="command")
 
 
-def ways(found: Sequence[Remedy], scope: Scope) -> Markup:
-    """What leads on for a person, each with the words before it; where all is an agent's, that."""
+def ways(found: Sequence[Remedy], scope: Scope, *, is_here: bool = False) -> Markup:
+    """What leads on for a person, each with the words before it; where all is an agent's, that.
+
+    What `is_here` on a page that is linked beside it needs no command that opens the page.
+    """
     shown = []
     for one in [way for way in found if way.who != "agent"] or found:
+        if is_here and one.command == "web":
+            continue
         words = el("span", f"{one.text} " if one.text else "")
         is_command = bool(one.command or one.shell)
         shown.append(joined(words if one.text else None, command(one, scope) if is_command else None))

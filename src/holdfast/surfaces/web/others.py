@@ -14,6 +14,7 @@ from holdfast.surfaces.web.gathered import Seen
 from holdfast.surfaces.web.layout import Shell, items, section
 from holdfast.surfaces.web.markup import Markup, el, joined, spaced
 from holdfast.systems.orchestrator.words import LEARNINGS
+from holdfast.systems.seam.learned import in_journals
 
 MOST = 200
 """How many learnings are shown, the newest first."""
@@ -21,7 +22,7 @@ _KINDS = {"pattern": "follow", "antipattern": "avoid", "insight": "know"}
 
 
 def learnings(project: Project) -> Markup:
-    found = read(os.path.join(project.wired.place.worktree, LEARNINGS))
+    found = [*in_journals(project.wired), *read(os.path.join(project.wired.place.worktree, LEARNINGS))]
     rows = [_learning(one) for one in reversed(found[-MOST:])]
     more = el("p", f"and {len(found) - MOST} older ones", class_="faint") if len(found) > MOST else None
     return joined(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from _collections_abc import Sequence
+from _collections_abc import Mapping, Sequence
 
 from holdfast.core import moment
 from holdfast.core.value import Any
+from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
 from holdfast.project.project import Project
 from holdfast.surfaces.web import gathered
 from holdfast.surfaces.web.gathered import Asked, Gathered, Seen
-from holdfast.surfaces.web.layout import Shell, badge, items, progress, section
+from holdfast.surfaces.web.layout import Shell, badge, folded, items, progress, section
 from holdfast.surfaces.web.markup import Markup, el, joined, spaced
 
 ALL = "all"
@@ -28,12 +29,13 @@ def body(project: Project, shell: Shell, found: Gathered) -> Markup:
         section("Waiting for you", _waiting(asked, shell, now), id="waiting", empty=nothing),
         section("Running", _rows(running, shell, now), older, id="running", empty="No workflow is active here."),
         section("Finished lately", _rows(ended, shell, now), id="finished"),
-        section("Sessions", _sessions(project), id="sessions"),
+        section("Sessions", _sessions(project, shell), id="sessions"),
     )
 
 
 def _troubles(project: Project, lost: Sequence[str]) -> Markup:
-    found = [*lost, *project.troubles, *(alert.message for alert in project.wired.noticed)]
+    alerts = (*project.wired.noticed, *project.wired.changed_approvers())
+    found = [*lost, *project.troubles, *(alert.message for alert in alerts)]
     return (
         el("div", *(el("p", one) for one in dict.fromkeys(found)), class_="alert", role="alert")
         if found
@@ -44,14 +46,16 @@ def _troubles(project: Project, lost: Sequence[str]) -> Markup:
 def _waiting(asked: Sequence[Asked], shell: Shell, now: str) -> Markup:
     cards = []
     for one in asked:
-        link = shell.link(one.link)
+        link, waits = shell.link(one.link), gathered.span(one.since, now)
         inside = (
             el("span", one.label, class_="card-title"),
-            el("span", spaced(one.of.brief.title, el("span", f"for {gathered.span(one.since, now)}", class_="faint"))),
+            el("span", spaced(one.of.brief.title, el("span", f"for {waits}", class_="faint"))),
             None if one.is_decision else el("span", one.unmet.message, class_="faint"),
             el("span", "Review" if one.is_decision else "Look", class_="go", aria_hidden="true") if link else None,
         )
-        cards.append(el("a", *inside, href=link, class_="card") if link else el("div", *inside, class_="card"))
+        of = el("p", el("a", "The whole workflow", href=shell.link(one.of.link)), class_="card-of")
+        card = el("a", *inside, href=link, class_="card") if link else el("div", *inside, class_="card")
+        cards.append(joined(card, of if one.is_decision else None))
     return items(cards, "cards")
 
 
@@ -82,21 +86,46 @@ def _row(one: Seen, shell: Shell, now: str) -> Markup:
     )
 
 
-def _sessions(project: Project) -> Markup:
-    """The sessions of a writer's project, if it has any."""
+def _sessions(project: Project, shell: Shell) -> Markup:
+    """The sessions of a writer's project, if it has any: what each changes, and the workflows that run in it."""
     try:
         found = _listed(project)
     except HoldfastError as wrong:
         return el("p", wrong.message, class_="faint")
-    rows = [
-        spaced(
-            el("strong", str(one.get("session", ""))),
-            el("span", str(one.get("status", "")), class_="faint"),
-            el("span", str(one.get("description", "") or ""), class_="faint"),
-        )
-        for one in found
-    ]
-    return items(rows)
+    runs: dict[str, list[Entry]] = {}
+    for entry in project.wired.store.entries() if found else ():
+        runs.setdefault(entry.session, []).append(entry)
+    return items([_session(one, runs.get(str(one["name"]), []), shell) for one in found])
+
+
+def _session(one: Mapping[str, Any], runs: Sequence[Entry], shell: Shell) -> Markup:
+    name, changes = str(one["name"]), one.get("changes") or {}
+    many = [f"{len(changes[kind])} {kind}" for kind in _CHANGES if changes.get(kind)]
+    head = spaced(
+        el("strong", name),
+        el("span", _STATES.get(str(one["status"]), str(one["status"]).lower()), class_="faint"),
+        el("span", str(one.get("description") or "")),
+        el("span", f"files: {', '.join(many) or 'none changed'}", class_="faint") if "error" not in one else None,
+        el("span", f"{len(runs)} workflow{'' if len(runs) == 1 else 's'}", class_="faint") if runs else None,
+        el("span", str(one["error"]), class_="warn") if "error" in one else None,
+    )
+    files = [spaced(el("code", path), el("span", kind, class_="faint")) for kind in _CHANGES
+             for path in changes.get(kind, ())[:MOST_FILES]]  # fmt: skip
+    links = [_run(run, shell) for run in runs]
+    more = joined(items(links), items(files))
+    return folded(head, more, id=f"session-{name}") if more else head
+
+
+def _run(run: Entry, shell: Shell) -> Markup:
+    link = shell.link(f"/w/{run.ulid}") if run.active or not shell.is_copy else None
+    name = el("a", run.title or run.subject or run.id, href=link)
+    return spaced(name, el("span", run.status.replace("_", " "), class_="faint"))
+
+
+MOST_FILES = 50
+"""How many files of a kind are shown of a session."""
+_CHANGES = ("modified", "created", "deleted")
+_STATES = {"ACTIVE": "in use", "INACTIVE": "not in use"}
 
 
 def _listed(project: Project) -> Sequence[dict[str, Any]]:

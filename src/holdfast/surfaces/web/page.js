@@ -33,15 +33,21 @@ function plain(form) {
 const TYPED = "Something changed since you began to write. Copy your text, then look at it: ";
 const ASKED = "This changed while you looked, and is shown as it was. Before you decide, look again: ";
 
-// At the end of a form or of the page, from where the style sheet keeps it in view.
+// At the beginning of a form or of the page, from where the style sheet keeps it in view; once, where the form says it.
 function notice(part, text) {
-  if (part.querySelector(":scope > .notice")) return;
-  const told = part.appendChild(document.createElement("p")), link = document.createElement("a");
+  if (part.querySelector(":scope > .notice, .told a")) return;
+  const told = document.createElement("p");
   told.className = "alert notice";
   told.setAttribute("role", "status");
+  told.append(text, changes());
+  part.prepend(told);
+}
+
+function changes() {
+  const link = document.createElement("a");
   link.href = location.pathname;
   link.textContent = "Show what changed";
-  told.append(text, link);
+  return link;
 }
 
 // What a page asks a person about, and how they decide; empty where it asks nothing.
@@ -125,7 +131,10 @@ async function ceremony(form, submitter) {
   }
   if (asked.next) return location.assign(asked.next);
   tell(form, [asked.said, ...(asked.changed ?? [])].join(" "));
-  if (asked.changed) compare(question(document), "");
+  if (asked.changed) {
+    document.querySelector("main > .notice")?.remove();
+    form.querySelector(".told").append(" ", changes());
+  }
   form.elements[asked.at]?.focus?.();
 }
 
@@ -146,7 +155,7 @@ function enable(page) {
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (!form.dataset.passkey) return;
+  if (!form.dataset.passkey || event.submitter?.dataset.plain !== undefined) return;
   event.preventDefault();
   ceremony(form, event.submitter).catch((error) => tell(form, `Nothing was signed: ${error.message}`));
 });

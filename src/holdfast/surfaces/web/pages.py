@@ -95,7 +95,8 @@ class Pages:
         shell = self._shell(project, said)
         return layout.whole(shell, "Agents", others.agents(gathered.active(project), shell), here="/agents")
 
-    def passkeys(self, project: Project, _: Request, said: tuple[str, ...]) -> str:
-        shell = self._shell(project, said)
+    def passkeys(self, project: Project, request: Request, said: tuple[str, ...]) -> str:
+        is_opened = request.headers.get("sec-fetch-dest") == "document" and not self._read_only
+        shell = self._shell(project, (*said, *passkeys_page.changes(project, is_opened=is_opened)))
         body = passkeys_page.body(project, shell, self._origin)
         return layout.whole(shell, "Passkeys", body, here="/passkeys")

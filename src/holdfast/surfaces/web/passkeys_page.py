@@ -10,6 +10,7 @@ from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.machine import approvers
 from holdfast.machine.approvers import Lists
+from holdfast.machine.known_approvers import UNSEEN, looked
 from holdfast.project import wiring
 from holdfast.project.project import Project
 from holdfast.surfaces.ceremony import Asked, Ceremony
@@ -17,7 +18,7 @@ from holdfast.surfaces.web import acting, gathered
 from holdfast.surfaces.web.acting import Fields, Missing
 from holdfast.surfaces.web.forms import Given, policy_of
 from holdfast.surfaces.web.gathered import Seen
-from holdfast.surfaces.web.layout import Shell, items, section
+from holdfast.surfaces.web.layout import Shell, items, refused, section
 from holdfast.surfaces.web.markup import Markup, el, joined, spaced
 
 Said = dict[str, Any]
@@ -27,8 +28,12 @@ def body(project: Project, shell: Shell, origin: str) -> Markup:
     """The keys in force, each with what removes it, and a form that makes another one."""
     wired = project.wired
     lists = Lists(wired.place, wired.settings.config_dir)
-    found = approvers.read(lists.counting)
-    can_change = not (shell.read_only or lists.is_fixed)
+    found, lost = approvers.read(lists.counting), None
+    try:
+        wiring.prover(wired.place, wired.settings, wired.store).list()
+    except HoldfastError as wrong:
+        lost = refused(wrong, project.scope().replace(person=True))
+    can_change = not (shell.read_only or lists.is_fixed or lost)
     rows = []
     for key in found.now:
         elsewhere = "" if key.origin == origin else f"made at {key.origin}, and approves nothing here"
@@ -51,12 +56,22 @@ def body(project: Project, shell: Shell, origin: str) -> Markup:
     )
     return joined(
         el("h1", "Passkeys"),
+        lost,
         about,
         section(
             "Keys that approve", items(rows), listed, fixed, empty="There is none yet: the first one begins the list."
         ),
         section("Make a passkey", _making(first=not found.lines), id="make") if can_change else None,
     )
+
+
+def changes(project: Project, *, is_opened: bool) -> tuple[str, ...]:
+    """What happened to the lists since a person looked at them; who opens the page has looked."""
+    wired = project.wired
+    told = [one.message.removesuffix(UNSEEN) for one in wired.changed_approvers()]
+    if told and is_opened:
+        looked(wired.approvers, wired.settings.data_dir)
+    return tuple(f"{one[:1].upper()}{one[1:]}." for one in told)
 
 
 def _making(*, first: bool) -> Markup:

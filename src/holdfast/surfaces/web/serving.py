@@ -10,7 +10,7 @@ import anyio
 import uvicorn
 
 from holdfast.core import refusals, remedies
-from holdfast.core.remedy import Blank, Remedy
+from holdfast.core.remedy import Remedy
 from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError
 from holdfast.machine.settings import Settings
@@ -24,6 +24,7 @@ from holdfast.surfaces.web.linking import Linking
 
 HOST = "holdfast.localhost"
 """A name of loopback that no other server of this machine answers to: passkeys are made for names."""
+_TRIED = 100
 _HOST_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.-")
 
 
@@ -35,11 +36,11 @@ class Listener(Value):
     linking: Any = None
 
 
-def listen(projects: Projects, port: int, origin: str, *, read_only: bool) -> Listener:
+def listen(projects: Projects, port: int, origin: str, shown: str = "", *, read_only: bool) -> Listener:
     """Opens the port on every address of loopback, so that no other process can answer there in this one's name."""
     if not read_only:
         projects.require_writable()
-    sockets = _bound(projects, port, read_only=read_only)
+    sockets = _bound(projects, port, shown, read_only=read_only)
     port = sockets[0].getsockname()[1]
     try:
         page = Page(projects, Origin(checked_origin(origin, port)), read_only=read_only)
@@ -51,26 +52,35 @@ def listen(projects: Projects, port: int, origin: str, *, read_only: bool) -> Li
     return Listener(page, tuple(sockets), linking)
 
 
-def _bound(projects: Projects, port: int, *, read_only: bool) -> list[socket.socket]:
+def _bound(projects: Projects, port: int, shown: str, *, read_only: bool) -> list[socket.socket]:
     """The port on both addresses of loopback; where it is taken, the refusal says by whom as far as that is known."""
     sockets: list[socket.socket] = []
-    own = _own_port(read_only=read_only)
+    own = _own_port(port, read_only=read_only)
     try:
         sockets.append(listening.bound("127.0.0.1", port, own))
         sockets += [listening.bound("::1", sockets[0].getsockname()[1], own)] if _has_ipv6() else []
     except HoldfastError as wrong:
         for one in sockets:
             one.close()
-        raise taken.refused(projects.place, wrong, port, own, read_only=read_only) from None
+        raise taken.refused(projects.place, wrong, port, own, shown, read_only=read_only) from None
     return sockets
 
 
-def _own_port(*, read_only: bool) -> Remedy:
+def _own_port(port: int, *, read_only: bool) -> Remedy:
     """Where a person approves, the port is to stay the same, because passkeys belong to it."""
     if read_only:
         return remedies.named("web", {"read_only": True, "port": "0"})
-    text = "give this project a port of its own and keep it, because passkeys belong to the port:"
-    return remedies.named("web", {"port": Blank("NUMBER")}, text=text, who="person")
+    text = "give this project a port of its own and keep it, because passkeys belong to the port"
+    return remedies.named("web", {"port": str(_free_after(port))}, text=text, who="person")
+
+
+def _free_after(port: int) -> int:
+    """The next port that nobody has now."""
+    for number in range(port + 1, min(port + _TRIED, 65536)):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", number))
+            return number
+    return 0
 
 
 def serve(listener: Listener) -> None:

@@ -15,13 +15,19 @@ _LARGEST = 4096
 _DEFAULT = 8414
 
 
-def refused(place: Place, wrong: HoldfastError, port: int, own: Remedy, *, read_only: bool) -> HoldfastError:
-    """The refusal with what is known of who has the port. `own` is the command that takes another one."""
+def refused(
+    place: Place, wrong: HoldfastError, port: int, own: Remedy, shown: str = "", *, read_only: bool
+) -> HoldfastError:
+    """The refusal with what is known of who has the port. `own` is the command that takes another one.
+
+    `shown` is the workflow that is to be looked at.
+    """
     if served.is_running(place, port):
         at = served.address_at(place, port)
+        at += f"/w/{shown}" if at and shown else ""
         said = f"this project is served {f'at {at}' if at else f'on port {port}'} already"
         arguments = {"link": True, **({} if port == _DEFAULT else {"port": str(port)})}
-        link = remedies.named("web", arguments, who="person")
+        link = remedies.named("web", arguments, who="person", workflow=shown)
         return HoldfastError("already_served", said, remedy=(link, own) if read_only else link, facts={"port": port})
     host = str(wrong.facts["host"])
     if _is_page(host, port):

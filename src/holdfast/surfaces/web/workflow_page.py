@@ -31,6 +31,7 @@ from holdfast.surfaces.web.markup import Markup, el, joined, spaced
 
 _OF_PEOPLE = ("approval", "choice")
 NOTES = 20
+DECISIONS = 30
 _LINES = 40
 """How many revisions of the journal are shown here; its own page has more."""
 _FILES = 30
@@ -45,7 +46,7 @@ def body(project: Project, one: Seen, shell: Shell, actions: Markup, *, contents
         section("Files", _files(project.wired.place, one, contents=contents), id="files"),
         section("Checks", _checks(brief), id="checks"),
         section("Reviews", _reviews(brief), id="reviews"),
-        section("Decisions", items(brief.decided), id="decisions"),
+        section("Decisions", _decisions(brief), id="decisions"),
         section("Changes asked for", items(brief.asked), id="feedback"),
         section("What failed", items(brief.all_failures), id="failures"),
     )
@@ -140,15 +141,24 @@ def _now(one: Seen, scope: Scope, shell: Shell) -> Markup:
     for path in (*at, *(path for path in brief.begun if path != brief.step)):
         found = brief.blockers if path == brief.step else brief.blockers_of(path)
         name = plan.step(path).label
-        link = shell.link(f"{one.link}/approve/{path}") if found and found[0].kind in _OF_PEOPLE else None
-        title = el("a", name, href=link) if link else name
+        asked = (found[0].of or path) if found and found[0].kind in _OF_PEOPLE else ""
+        link = shell.link(f"{one.link}/approve/{asked}") if asked else None
+        title = el("a", name, href=link) if link and asked == path else name
+        other = el("p", el("a", f"Review {plan.step(asked).label}", href=link)) if link and asked != path else None
         task = brief.task_of(path).text
         out.append(
             joined(
-                el("h3", mark(brief.shown_of(path)), " ", title, el("span", path, class_="faint path")),
+                el(
+                    "h3",
+                    mark(brief.shown_of(path)),
+                    " ",
+                    title,
+                    el("span", path if path != name else "", class_="faint path"),
+                ),
                 el("p", task, class_="task") if task and task != name else None,
                 items([unmet.message for unmet in found]),
-                ways(found[0].remedies, scope) if found else None,
+                other,
+                ways(found[0].remedies, scope, is_here=bool(link)) if found else None,
             )
         )
     if not brief.step:
@@ -263,6 +273,22 @@ def _reviews(brief: Briefing) -> Markup:
         for one in state.step(path).verdicts
     ]
     return items(rows)
+
+
+def _decisions(brief: Briefing) -> Markup:
+    """What people decided, who did and by which proof, then what is to be known of choices beyond that."""
+    plan, now, rows = brief.state.plan, brief.facts.now, []
+    for one in brief.rulings[:DECISIONS]:
+        name = plan.step(one.step).label if one.step in plan else one.step
+        about = " ".join(filter(None, (f"by {one.by}" if one.by else "", one.how)))
+        when = el("span", moment.ago(one.at, now), title=one.at, class_="faint")
+        head = spaced(el("strong", name) if name else None, el("span", one.said), el("span", about), when,
+                      el("span", one.now, class_="warn") if one.now else None)  # fmt: skip
+        rows.append(joined(head, el("blockquote", one.words) if one.words else None))
+    beyond = [
+        said for one, said in zip(brief.decisions, brief.decided, strict=True) if one.not_chosen or not one.variant
+    ]
+    return joined(items(rows), items(beyond))
 
 
 def _budget(brief: Briefing) -> Markup:

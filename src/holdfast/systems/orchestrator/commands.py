@@ -287,8 +287,10 @@ def _address(url: str) -> str:
 
 def learnings(call: Call) -> None:
     """What was learned, in this run and before: by kind, task and words."""
-    args = call.args
-    found = read(os.path.join(call.project.wired.place.worktree, words.LEARNINGS))
+    from holdfast.systems.seam.learned import in_journals
+
+    args, wired = call.args, call.project.wired
+    found = [*in_journals(wired), *read(os.path.join(wired.place.worktree, words.LEARNINGS))]
     found = [one for one in found if not args.type or one.get("type") == args.type]
     found = [one for one in found if not args.task or one.get("task") == args.task]
     wanted = [word.casefold() for word in args.words]

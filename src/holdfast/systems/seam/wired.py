@@ -190,7 +190,13 @@ class Wired(Value):
         names = {ulid: id for id, ulid in newest.items()}
         names.update({entry.ulid: entry.id for entry in active if ids.count(entry.id) == 1})
         default = candidates[0].ulid if len(candidates) == 1 else ""
-        return Scope(default, names, about, self.settings.actor.kind == "human")
+        return Scope(default, names, about, self.settings.actor.kind == "human", self.page)
+
+    def page(self) -> str:
+        """The address of the page while it runs, for those who are not on it."""
+        from holdfast.machine import served
+
+        return "" if self.settings.actor.surface == "web" else served.address(self.place)
 
     def forge(self, worktree: str, *, strict: bool = False) -> Forge:
         """The forge that the branch of a working tree is pushed to; `strict` where approvals are asked for."""
