@@ -6,9 +6,9 @@ import os
 from _collections_abc import Callable, Mapping
 
 from holdfast import git
-from holdfast.core import remedies
+from holdfast.core import gates, remedies
 from holdfast.core.definition import BUILT_IN, Check
-from holdfast.core.gates import sealed
+from holdfast.core.facts import Facts
 from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
@@ -300,3 +300,19 @@ def _is_found(place: Place, check: Check, is_trusted: Callable[[str, str], bool]
     tool = tooling.configured(place.root).get(check.uses)
     path = os.path.join(place.root, tooling.CONFIG)
     return tool is not None and tool.run == check.run and is_trusted(content(path).digest, path)
+
+
+def sealed(state: State, facts: Facts) -> str:
+    """What a finished workflow's result is, as others build on it; empty when it does not hold.
+
+    It names the approval at the end and the hashes it was given for, so that any change makes another one.
+    """
+    last = state.plan.children("")[-1]
+    step, progress = state.plan.step(last), state.step(last)
+    changed = facts.parent_seal is not None and facts.parent_seal != state.parent_seal
+    if not state.finished_at or state.cancelled or state.outdated or (state.parent and changed):
+        return ""
+    if gates.policy(step) and gates.grant_verdict(state, last, facts) != "valid":
+        return ""
+    grant = progress.grant
+    return f"{grant.at if grant else progress.finished_at} {sorted(gates.artifact_hashes(progress).values())}"
