@@ -1,8 +1,9 @@
-"""The tests that the end of a workflow rests on: what limits their proof, and whether a person was shown that."""
+"""What the end of a workflow rests on: the tests, what limits their proof, and the approval that its result has."""
 
 from __future__ import annotations
 
-from holdfast.core import lifecycle, provenance
+from holdfast.core import covered, gates, lifecycle, provenance
+from holdfast.core.facts import Facts
 from holdfast.core.state import State
 
 
@@ -38,3 +39,19 @@ def unapproved(state: State) -> list[str]:
     seen = ((path, one) for path in proving(state) for one in state.step(path).evidence.values() if one.at > begun)
     new = ((path, one) for path, one in seen if one.run_by == "engine" and not {*provenance.limits(one)} <= shown)
     return [f"{path}: {said}" for path, one in new for said in provenance.remarks(one)]
+
+
+def sealed(state: State, facts: Facts) -> str:
+    """What a finished workflow's result is, as others build on it; empty when it does not hold.
+
+    It names the approval at the end and the hashes it was given for, so that any change makes another one.
+    """
+    last = state.plan.children("")[-1]
+    step, progress = state.plan.step(last), state.step(last)
+    changed = facts.parent_seal is not None and facts.parent_seal != state.parent_seal
+    if not state.finished_at or state.cancelled or state.outdated or (state.parent and changed):
+        return ""
+    if gates.policy(step) and gates.grant_verdict(state, last, facts) != "valid":
+        return ""
+    grant = progress.grant
+    return f"{grant.at if grant else progress.finished_at} {sorted(covered.hashes(state, last, facts).values())}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import asking, gates, lifecycle, limits, remedies
+from holdfast.core import gates, lifecycle, limits, remedies
 from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
@@ -194,7 +194,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
             return [absent_because(state, needed, facts) for needed in absent]
         if unsupervised := gates.unsupervised(state, path):
             return unsupervised
-        return asking.not_begun(state, path, facts)
+        return gates.not_begun(state, path, facts)
     if progress.status == lifecycle.BLOCKED:
         again = (remedies.unblock(path),)
         ways = remedies.person(path, *again) if is_used_up(state, path) else again
@@ -215,9 +215,9 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         return outdated(state, path, facts) + renewed if renewed else []
     found = unmet_work(state, path, facts)
     if not found and progress.status == lifecycle.ACTIVE:
-        if asking.is_asked(state, path):
+        if gates.is_asked(state, path):
             return gates.people_unmet(state, path, facts)
-        way = bare(state, path, facts, asking.handing_in(state, path, facts))
+        way = bare(state, path, facts, gates.handing_in(state, path, facts))
         return [gates.Unmet("done", path, "the work is under way", way)]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         people = gates.people_unmet(state, path, facts)

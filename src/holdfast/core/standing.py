@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
-from holdfast.core import asking, cycle, gates, lifecycle, queries, record
+from holdfast.core import cycle, gates, lifecycle, queries, record
 from holdfast.core.definition import OPENING
 from holdfast.core.facts import Facts
 from holdfast.core.provenance import (
@@ -55,7 +55,7 @@ LINES = 4
 def shown_of(state: State, path: str, facts: Facts) -> str:
     """The status of a step as people are shown it."""
     status = state.step(path).status
-    if not asking.takes_word(state, path):
+    if not gates.takes_word(state, path):
         return status
     lacking = {one.kind for one in queries.blockers(state, path, facts)}
     return lifecycle.WAITING if lacking and lacking <= {"approval", "choice"} else status

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import asking, lifecycle
+from holdfast.core import gates, lifecycle
 from holdfast.core.state import State
 from holdfast.core.value import Any, Value
 from holdfast.errors import Refused
@@ -115,7 +115,7 @@ def _json(value: object) -> str:
 def attempt_of(state: State, path: str) -> int:
     """The attempt that an answer is of: a step that only asks begins with the answer."""
     progress = state.step(path)
-    begins = progress.status == lifecycle.PENDING and asking.only_asks(state.plan.step(path))
+    begins = progress.status == lifecycle.PENDING and gates.only_asks(state.plan.step(path))
     return progress.attempt + begins
 
 

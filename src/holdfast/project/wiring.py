@@ -8,7 +8,6 @@ from _collections_abc import Callable, Mapping
 from holdfast import git
 from holdfast.core import remedies
 from holdfast.core.definition import BUILT_IN, Check
-from holdfast.core.gates import sealed
 from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
@@ -88,6 +87,8 @@ def wire(place: Place, settings: Settings) -> Wired:
 
     def result_of(state: State) -> str:
         """What others build on."""
+        from holdfast.core.ending import sealed
+
         return work(state.dialect).result(wired, state, sealed(state, world.facts(state, needs(state))))
 
     def locks(state: State) -> tuple[tuple[str, Hold], ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from _collections_abc import Iterator, Mapping, Sequence
 
-from holdfast.core import asking, covered, ending, gates, lifecycle, provenance, queries, remedies
 from holdfast.core import commands as cmd
+from holdfast.core import covered, ending, gates, lifecycle, provenance, queries, remedies
 from holdfast.core.facts import Facts
 from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError
@@ -111,7 +111,7 @@ def is_ready(workflow: Workflow, path: str) -> bool:
     if progress.status == lifecycle.ACTIVE:
         is_handed_in = missing == {"done"} and (step.review is None or progress.reviewed)
         return is_handed_in or (bool(missing) and missing <= {"approval", "choice"})
-    if progress.status == lifecycle.PENDING and asking.only_asks(step):
+    if progress.status == lifecycle.PENDING and gates.only_asks(step):
         return bool(missing) and missing <= {"begin", "approval", "choice"}
     words = {lifecycle.WAITING: {"approval", "choice"}, lifecycle.DONE: {"approval", "choice"}}
     return bool(missing) and missing <= words.get(progress.status, {lifecycle.ESCALATED})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.core import asking, covered, gates, lifecycle, policies, queries, refusals, remedies
 from holdfast.core import commands as cmd
+from holdfast.core import covered, gates, lifecycle, policies, queries, refusals, remedies
 from holdfast.core import events as ev
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
@@ -59,7 +59,7 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
         elif not _repeats(draft, command):
             raise refusals.already_approved(draft.state, command.step)
         return
-    if progress.status == lifecycle.PENDING and asking.only_asks(step):
+    if progress.status == lifecycle.PENDING and gates.only_asks(step):
         steps.begin(draft, cmd.Begin(command.step))
     draft.require_status(command.step, "approved", lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED)
     _check_word(draft, command, step, person=escalated)
@@ -218,7 +218,7 @@ def reject(draft: Draft, command: cmd.Reject) -> None:
     """With feedback the work continues with it; without, the step has failed, or continues where the gate says so."""
     step, _ = draft.step(command.step)
     _require_stated(draft, command)
-    if asking.takes_word(draft.state, command.step):
+    if gates.takes_word(draft.state, command.step):
         steps.begin(draft, cmd.Begin(command.step))
         steps.settle(draft, command.step)
     draft.require_status(command.step, "rejected")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast.core import asking, lifecycle, refusals, remedies
 from holdfast.core import commands as cmd
+from holdfast.core import gates, lifecycle, refusals, remedies
 from holdfast.core.names import optional_text
 from holdfast.core.remedy import Blank
 from holdfast.core.value import Any
@@ -119,7 +119,7 @@ def reject(call: Call) -> None:
     workflow, path = call.step() if call.args.step else deciding.only(call, remedies.reject)
     feedback, modifications = call.args.feedback or "", pairs(call.args.values)
     status = workflow.state.step(path).status
-    is_asked = asking.takes_word(workflow.state, path) and approving.is_ready(workflow, path)
+    is_asked = gates.takes_word(workflow.state, path) and approving.is_ready(workflow, path)
     if call.is_person and (is_asked or lifecycle.allows(status, "rejected")):
         workflow.require_decidable()
         if not (feedback or modifications):
