@@ -20,6 +20,7 @@ from holdfast.errors import Refused
 from holdfast.forges.port import Forge
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
+from holdfast.systems.gated import base as feature_base
 from holdfast.systems.gated import checkout, review_read, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
 from holdfast.systems.gated.delivery import clones, confirmation, handing_over, leftovers, pull_request
@@ -242,7 +243,7 @@ def _opened(
     wired: Wired, workflow: Workflow, repository: git.Repository, forge: Forge, how: Mapping[str, Any]
 ) -> tuple[str, ...]:
     state, branch = workflow.state, str(workflow.state.branch)
-    base = git_changes.default_branch(repository)
+    base = feature_base.name(repository, state)
     if not base:
         raise _no_base(branch)
     made = pull_request.opened(wired, forge, state, base)
