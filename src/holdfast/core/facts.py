@@ -35,6 +35,8 @@ class HandIn(Value):
     """The commit that these changes are compared with."""
     loose: tuple[str, ...] = ()
     """The files of it that are in no commit yet."""
+    seeing: tuple[Remedy, ...] = ()
+    """What makes git look at those of them that it is told to pass over."""
     rules: tuple[str, ...] = ()
     """The files of the branch's changes that tell Holdfast itself what holds: who decides is shown them."""
     without_code: bool = False

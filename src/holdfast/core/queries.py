@@ -294,7 +294,7 @@ def outdated(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if not step.code or any(state.plan.step(p).code and state.step(p).status != lifecycle.PENDING for p in after):
         return []
     if whole and whole.loose:
-        return [gates.uncommitted(path, whole.loose, finished=True)]
+        return [gates.uncommitted(path, whole.loose, whole.seeing, finished=True)]
     lacking = ((one.name, gates.check_verdict(one, progress, facts)) for one in step.checks)
     said = {"failed": "failed", "stale": "passed before the work changed"}
     return [

@@ -11,12 +11,13 @@ from _collections_abc import Container, Iterator, Mapping, Sequence
 from holdfast import git
 from holdfast.core import gates, lifecycle
 from holdfast.core.facts import HandIn
+from holdfast.core.remedy import Remedy
 from holdfast.core.state import Artifact, State
 from holdfast.documents.lens.fields import object_in
 from holdfast.engine.world import said
 from holdfast.errors import HoldfastError
 from holdfast.git import changes as git_changes
-from holdfast.git import history, leftover, own
+from holdfast.git import history, leftover, own, passed_over
 from holdfast.git.command import git as run
 from holdfast.git.content import Changed
 from holdfast.machine.place import HOME, SHARED, read_regular
@@ -81,6 +82,7 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
         files,
         since,
         loose=loose,
+        seeing=seeing(wired, state, loose),
         rules=own_rules,
         without_code=not has_code,
     )
@@ -174,6 +176,12 @@ def unproven(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
     if not loose or (state.is_code_done and trees == {content.committed_tree(repository, aside)}):
         return ()
     return tuple(loose)
+
+
+def seeing(wired: Wired, state: State, files: Sequence[str]) -> tuple[Remedy, ...]:
+    """What makes git look at those of the files that it is told to pass over."""
+    repository = git.find(wired.place.base(state.worktree)) if files else None
+    return passed_over.seeing(repository, files) if repository else ()
 
 
 def _is_half_written(path: str, targets: Sequence[str]) -> bool:

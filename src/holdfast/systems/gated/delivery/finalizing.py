@@ -121,7 +121,8 @@ def _require_committed(wired: Wired, state: State) -> None:
     """Refuses to continue with an end that died, where the tests passed only with what is in no commit."""
     for phase in state.plan.children("") if state.finalized else ():
         if state.plan.step(phase).code and (files := hand_in.unproven(wired, state, phase)):
-            raise refusals.gate_unmet(phase, [gates.uncommitted(phase, files, finished=True)])
+            seeing = hand_in.seeing(wired, state, files)
+            raise refusals.gate_unmet(phase, [gates.uncommitted(phase, files, seeing, finished=True)])
 
 
 def _require_same_code(wired: Wired, repository: git.Repository, state: State) -> None:
