@@ -82,7 +82,9 @@ def _gone_on(
         raise changed
     forge = pull_request.forge_of(wired, state)
     if isinstance(forge, str):
-        by_hand = told((remedies.approve(at), remedies.reject(at)), wired.scope(state.ulid).replace(person=True))
+        claimed = (remedies.confirm(),) if gates.claimed(state, workflow.facts()) else ()
+        ways = (*claimed, remedies.approve(at, text="then" if claimed else ""), remedies.reject(at))
+        by_hand = told(ways, wired.scope(state.ulid).replace(person=True))
         return (*said, f"{at} waits for a person, who types {by_hand} ({forge})")
     return (*said, *_reviewed(wired, workflow, at, forge, how))
 
