@@ -39,6 +39,8 @@ class HandIn(Value):
     """What makes git look at those of them that it is told to pass over."""
     rules: tuple[str, ...] = ()
     """The files of the branch's changes that tell Holdfast itself what holds: who decides is shown them."""
+    commands: tuple[str, ...] = ()
+    """The same of files that say what the project's checks run."""
     without_code: bool = False
     """Whether the work is code, and the branch changes none."""
 

@@ -256,3 +256,10 @@ def test_a_changed_file_that_git_is_told_to_pass_over_can_be_committed_as_advise
         house.git(*typed[1:]) if typed[0] == "git" else house.ok(*typed[1:])
     assert "echo other" in house.git("show", "HEAD:Makefile")
     assert "in no commit yet" not in house.agent(*words, "--json").out
+
+
+def test_who_approves_is_shown_which_file_says_what_the_tests_run(house):
+    house.up_to(CODE, "in_progress").make(CODE)
+    commit(house, "Makefile", "test:\n\t@true\n")
+    house.reviewed(CODE, 1)
+    assert "this branch changes what the checks run: Makefile" in house.approve(CODE)

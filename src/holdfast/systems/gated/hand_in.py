@@ -71,7 +71,9 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
     told_by = {name: wired.world.said(os.path.join(base, path)) for name, path in found.items()}
     told_by = {name: one for name, one in told_by.items() if one}
     deleted = _deleted(wired, state, phase, base, parts)
-    own_rules = tuple(rules(wired, state)) if state.step(phase).status in gates.REVIEWED else ()
+    is_decided = state.step(phase).status in gates.REVIEWED
+    own_rules = tuple(rules(wired, state)) if is_decided else ()
+    commanding = tuple(commands(wired, state)) if is_decided and state.plan.step(phase).code else ()
     return HandIn(
         parts,
         told_by,
@@ -84,6 +86,7 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
         loose=loose,
         seeing=seeing(wired, state, loose),
         rules=own_rules,
+        commands=commanding,
         without_code=not has_code,
     )
 
@@ -193,11 +196,28 @@ def _is_half_written(path: str, targets: Sequence[str]) -> bool:
 
 def rules(wired: Wired, state: State) -> list[str]:
     """The files in `.holdfast/` that the branch changes: settings, who may sign, definitions, the team."""
+    return sorted(path for path in _committed(wired, state) if _is_rule(wired, state, path))
+
+
+def commands(wired: Wired, state: State) -> list[str]:
+    """The files that the branch changes and that say what its checks run, such as a `Makefile`, or are run."""
+    checks = [check for path in state.plan.paths for check in state.plan.step(path).checks]
+    named = {(check.folder, one) for check in checks for one in (check.source, *check.run) if one}
+    base = wired.place.base(state.worktree)
+    said = {os.path.join(base, *parts) for folder, one in named for parts in ((one,), (folder, one))}
+    top, listed = wired.repository(state.worktree).top, {os.path.normpath(one) for one in said}
+    found = (path for path in _committed(wired, state) if os.path.join(top, path) in listed)
+    return sorted(path for path in found if not _is_rule(wired, state, path))
+
+
+def _committed(wired: Wired, state: State) -> Mapping[str, Changed]:
+    """All that the commits of the branch change."""
     repository = git.find(wired.place.base(state.worktree))
     head = git.head(repository) if repository else None
     if repository is None or head is None or wired.is_elsewhere(state):
-        return []
-    return sorted(_rules(wired, repository, state, compared_with(wired, repository, state), head))
+        return {}
+    since = compared_with(wired, repository, state)
+    return own.committed(repository, since, head, ()) if since != head else {}
 
 
 def _rules(
