@@ -64,8 +64,9 @@ def _finalized(
 ) -> tuple[str, ...]:
     state = workflow.refresh().state
     if leftovers.is_on_base(wired, state):
-        base = git.branch(wired.repository(state.worktree)) or ""
-        begun = cmd.Together((cmd.Finalize(branch=base), cmd.Record({queries.WORKSPACE: ""})))
+        here = wired.repository(state.worktree)
+        again = {queries.WORKSPACE: "", words.FINALIZED_FROM: git.head(here) or "", words.FINALIZED_TO: ""}
+        begun = cmd.Together((cmd.Finalize(branch=git.branch(here) or ""), cmd.Record(again)))
         state = workflow.execute(begun, **how).state
     if words.is_deleted(state):
         if early := leftovers.merged_early(wired, state):
