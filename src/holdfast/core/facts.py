@@ -35,8 +35,12 @@ class HandIn(Value):
     """The commit that these changes are compared with."""
     loose: tuple[str, ...] = ()
     """The files of it that are in no commit yet."""
+    seeing: tuple[Remedy, ...] = ()
+    """What makes git look at those of them that it is told to pass over."""
     rules: tuple[str, ...] = ()
     """The files of the branch's changes that tell Holdfast itself what holds: who decides is shown them."""
+    commands: tuple[str, ...] = ()
+    """The same of files that say what the project's checks run."""
     without_code: bool = False
     """Whether the work is code, and the branch changes none."""
 

@@ -324,7 +324,7 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         because = cycle.unchanged_because(path, progress, same, facts)
         found.append(Unmet("unchanged", path, because, (done[0].replace(text=remedies.FIX),)))
     found += blank(step, progress, facts, done if progress.status == lifecycle.ACTIVE else ())
-    found += [uncommitted(path, hand_in.loose)] if hand_in and hand_in.loose else []
+    found += [uncommitted(path, hand_in.loose, hand_in.seeing)] if hand_in and hand_in.loose else []
     for name, file, why in hand_in.lacking if hand_in else ():
         own = Unmet("output", name, f"{file} {why}", (done[0].replace(text="write it, then"),))
         found.append(deleted(hand_in, file) if hand_in and file in hand_in.deleted else own)
@@ -340,12 +340,11 @@ def deleted(hand_in: HandIn, file: str) -> Unmet:
     return Unmet("output", file, f"{file} was deleted", (restore,))
 
 
-def uncommitted(path: str, files: Sequence[str], *, finished: bool = False) -> Unmet:
+def uncommitted(path: str, files: Sequence[str], seeing: Sequence[Remedy] = (), *, finished: bool = False) -> Unmet:
     """Code that no commit has, so that nobody else gets it. `commit` is for work that is under way only."""
-    said = f"{_listed(files)}: in no commit yet"
-    if not finished:
-        return Unmet("commit", path, said, (remedies.named("commit", {"task": path, "message": remedies.TEXT}),))
-    return Unmet("commit", path, f"{said}, so the tests did not run on what others get", remedies.committing(files))
+    said = f"{_listed(files)}: in no commit yet" + (", so the tests did not run on what others get" if finished else "")
+    commit = remedies.named("commit", {"task": path, "message": remedies.TEXT}, text="then" if seeing else "")
+    return Unmet("commit", path, said, (*seeing, *(remedies.committing(files) if finished else (commit,))))
 
 
 def blank(step: Step, progress: Progress, facts: Facts, then: tuple[Remedy, ...] = ()) -> list[Unmet]:

@@ -305,14 +305,15 @@ def outdated(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if not step.code or any(state.plan.step(p).code and state.step(p).status != lifecycle.PENDING for p in after):
         return []
     if whole and whole.loose:
-        return [gates.uncommitted(path, whole.loose, finished=True)]
-    lacking = ((one.name, gates.check_verdict(one, progress, facts)) for one in step.checks)
-    said = {"failed": "failed", "stale": "passed before the work changed"}
-    return [
-        gates.Unmet("check", name, f"the check {name!r} {said[verdict]}", (remedies.check(name, step=path),))
-        for name, verdict in lacking
-        if verdict in said
-    ]
+        return [gates.uncommitted(path, whole.loose, whole.seeing, finished=True)]
+    found = []
+    for name, verdict in ((one.name, gates.check_verdict(one, progress, facts)) for one in step.checks):
+        if verdict in ("failed", "stale"):
+            failed = gates.failed_because(progress.evidence[name]) if verdict == "failed" else ""
+            again = remedies.check(name, step=path, text=remedies.FIX_CODE if failed else "")
+            said = f"the check {name!r} {failed or 'passed before the work changed'}"
+            found.append(gates.Unmet("check", name, said, (again,)))
+    return found
 
 
 def untested(state: State, facts: Facts) -> list[gates.Unmet]:

@@ -178,8 +178,9 @@ def phase_without_gates(step: str, first: str) -> Refused:
     return Refused("phase_without_gates", said, remedy=below, facts={"step": step})
 
 
-def gate_unmet(path: str, unmet: Sequence[Unmet]) -> Refused:
-    said = f"the step {path} is not done: " + "; ".join(one.message for one in unmet)
+def gate_unmet(path: str, unmet: Sequence[Unmet], *, handed_in: bool = False) -> Refused:
+    already = "handed in already, and " if handed_in else ""
+    said = f"the step {path} is {already}not done: " + "; ".join(one.message for one in unmet)
     facts = {"step": path, "unmet": [{"kind": one.kind, "name": one.name, "remedy": one.remedies} for one in unmet]}
     return Refused("gate_unmet", said, remedy=unmet[0].remedies, facts=facts)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 TEXT, PATH, STEP, REASON = Blank("TEXT"), Blank("PATH"), Blank("STEP"), Blank("REASON")
 REPORT = Blank("--PASSED-OR-FAILED")
 FIX = "fix it, then"
+FIX_CODE = "fix it, commit it, then"
 """What comes before the command where something failed or was asked for."""
 _PERSON = "person"
 CONFIG = ".holdfast/config.toml"

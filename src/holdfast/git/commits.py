@@ -9,7 +9,7 @@ from holdfast import git
 from holdfast.core.secrets import DEFAULT, Secrets
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.files.locks import Locked
-from holdfast.git import unfinished
+from holdfast.git import passed_over, unfinished
 from holdfast.git.additions import require_no_secrets
 from holdfast.git.changes import refusal, require_idle, tree_of
 from holdfast.git.changes import status as _status
@@ -111,7 +111,8 @@ def _commit(
         except HoldfastError as error:
             raise refusal(error, "commit_failed", "git did not take the files", _status(repo)) from None
         if os.fsdecode(run(repo.top, "write-tree", env=view)[1]).strip() == tree_of(repo, before):
-            raise Refused("nothing_to_commit", "nothing there differs from HEAD", remedy=_status(repo))
+            ways = (*passed_over.seeing(repo, paths), _status(repo))
+            raise Refused("nothing_to_commit", "nothing there differs from HEAD", remedy=ways)
         require_no_secrets(repo, view, before, message, secrets)
         with HeldBack() as signals:
             failure = None

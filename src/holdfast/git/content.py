@@ -194,6 +194,13 @@ def diff(repo: git.Repository, since: str | None, most: int, files: Sequence[str
         return run(repo.top, *words, env=view)[1].decode("utf-8", "replace")[:most]
 
 
+def diff_of(repo: git.Repository, old: str, new: str, files: Sequence[str], most: int) -> str:
+    """What differs in these files between two commits, as a patch of at most so many characters."""
+    words = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--end-of-options", old, new, "--")
+    told = run(repo.top, *words, *files, env={"GIT_LITERAL_PATHSPECS": "1"})[1].decode("utf-8", "replace")
+    return told if len(told) <= most else f"{told[:most]}\n… git diff {old[:12]} {new[:12]} shows all of it"
+
+
 def _submodules(repo: git.Repository) -> set[bytes]:
     listed = run(repo.top, "ls-files", "-z", "--stage")[1].split(b"\0")
     return {row.partition(b"\t")[2] for row in listed if row.startswith(GITLINK)}

@@ -143,6 +143,12 @@ def message(repo: git.Repository, sha: str) -> str:
     return os.fsdecode(run(repo.top, "log", "-1", "--format=%B", "--end-of-options", sha, "--")[1])
 
 
+def shared(repo: git.Repository, one: str, other: str) -> str | None:
+    """The newest commit that two have in their history, if there is one."""
+    out = run(repo.top, "merge-base", one, other, ok=(0, 1))[1]
+    return os.fsdecode(out).strip() or None
+
+
 def is_ancestor(repo: git.Repository, sha: str, later: str) -> bool:
     """Whether a commit has another one in its history, or is it; not so where one of them is not known here."""
     if not (git.is_object_id(sha) and git.is_object_id(later)):

@@ -6,7 +6,7 @@ import os
 from _collections_abc import Mapping, Sequence
 
 from holdfast import git
-from holdfast.git.changes import default_branch, resolve, tip, tree_of
+from holdfast.git.changes import resolve, tree_of
 from holdfast.git.command import git as run
 from holdfast.git.content import Changed, between
 from holdfast.git.leftover import is_leftover
@@ -20,15 +20,11 @@ _FORM = (
 )
 
 
-def base(repo: git.Repository, begun: str | None, at: str | None = None) -> str | None:
-    """The newest commit of HEAD, or of `at`, that is not the branch's own: of its base, or at which the work began.
-
-    The base branch counts as the remote has it, where there is one: a pull request is compared with that too.
+def base(repo: git.Repository, main: str | None, begun: str | None, at: str | None = None) -> str | None:
+    """The newest commit of HEAD, or of `at`, that is not the branch's own: of its base, which is at `main`, or at which
+    the work began.
     """
-    name = default_branch(repo)
-    remote = resolve(repo, f"refs/remotes/origin/{name}") if name else None
-    known = [remote or (tip(repo, name) if name else None), resolve(repo, begun) if begun else None]
-    others = [sha for sha in known if sha]
+    others = [sha for sha in (main, resolve(repo, begun) if begun else None) if sha]
     head = at or git.head(repo)
     if head is None or not others:
         return None
@@ -36,12 +32,12 @@ def base(repo: git.Repository, begun: str | None, at: str | None = None) -> str 
     return os.fsdecode(found).strip() or None
 
 
-def base_without(repo: git.Repository, begun: str | None, path: str, head: str, known: Sequence[str]) -> str | None:
+def base_without(
+    repo: git.Repository, main: str | None, begun: str | None, path: str, head: str, known: Sequence[str]
+) -> str | None:
     """The same after the branch was merged into its base: by the base before the merge that brought a file of the
     branch's own, or a commit that it was compared with earlier, whichever is newer.
     """
-    name = default_branch(repo)
-    main = (resolve(repo, f"refs/remotes/origin/{name}") or tip(repo, name)) if name else None
     form = ("log", "--first-parent", "-m", "--diff-filter=A", "-1", "--format=%P", "--end-of-options")
     out = run(repo.top, *form, main, "--", f":(top,literal){path}")[1] if main else b""
     before = os.fsdecode(out).split()[:1]

@@ -37,6 +37,16 @@ class Position(Value):
     tracking: str = ""
 
 
+class Asked(Value):
+    """What a remote says that it has of a branch."""
+
+    remote: str = ""
+    sha: str = ""
+    """Its commit; empty where the remote does not have the branch, or was not asked."""
+    why: str = ""
+    """Why the remote could not be asked."""
+
+
 class Sent(Value):
     """What became of a push: one of the words above, and git's own reason."""
 
@@ -65,18 +75,27 @@ def fetch(repo: git.Repository, branch: str) -> str:
 
     A branch that is gone from the remote stays as it was heard of last.
     """
-    known = position(repo, branch)
-    if known is None or not known.tracking:
-        return ""
+    where = changes.remote(repo, branch) or ""
+    return ask(repo, branch, where).why if where and changes.tracking(repo, where, branch) else ""
+
+
+def ask(repo: git.Repository, branch: str, where: str) -> Asked:
+    """The same of a remote that is named, with what it has."""
+    if not where or not changes.url(repo, where):
+        return Asked(where)
+    tracking = tracking_of(repo, where, branch)
     full = f"refs/heads/{branch}"
     words = ("fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance")
     try:
-        run(repo.top, *words, "--", known.remote, f"+{full}:{known.tracking}", seconds=SECONDS)
+        run(repo.top, *words, "--", where, f"+{full}:{tracking}", seconds=SECONDS)
     except HoldfastError as error:
-        if "couldn't find remote ref" in error.message:
-            return ""
-        return _reason(error)
-    return ""
+        return Asked(where, why="" if "couldn't find remote ref" in error.message else _reason(error))
+    return Asked(where, changes.at_ref(repo, tracking) or "")
+
+
+def tracking_of(repo: git.Repository, where: str, branch: str) -> str:
+    """The ref that keeps what a remote has of a branch, also where the configuration names none."""
+    return changes.tracking(repo, where, branch) or f"refs/remotes/{where}/{branch}"
 
 
 def unsent(repo: git.Repository, trailer: str) -> list[tuple[str, str]]:

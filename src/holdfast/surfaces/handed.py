@@ -131,12 +131,16 @@ def shown(
 
 
 def _rules(whole: HandIn | None) -> str:
-    """What is said where the branch changes what Holdfast itself goes by."""
-    if whole is None or not whole.rules:
-        return ""
-    many = len(whole.rules)
-    named = f"this branch changes the rules of Holdfast: {', '.join(whole.rules[:_CHANGED])}"
-    return f"{named} and {many - _CHANGED} more" if many > _CHANGED else named
+    """What is said where the branch changes what Holdfast itself goes by, or what its checks run."""
+    changed = {"the rules of Holdfast": whole.rules, "what the checks run": whole.commands} if whole else {}
+    told = (
+        f"{what}: {', '.join(files[:_CHANGED])}"
+        + (f" and {len(files) - _CHANGED} more" if len(files) > _CHANGED else "")
+        for what, files in changed.items()
+        if files
+    )
+    said = "; ".join(told)
+    return f"this branch changes {said}" if said else ""
 
 
 def _overview(whole: HandIn) -> list[str]:

@@ -229,3 +229,13 @@ def test_an_approval_at_an_address_that_is_not_the_users_is_a_claim(heard, tmp_p
     assert verdict(heard) == "valid"
     config.unlink()
     assert verdict(heard) == "claimed"
+
+
+def test_where_earlier_approvals_are_claimed_a_person_confirms_them_before_the_next_one(tmp_path):
+    here = House(tmp_path / "here").publish().up_to(SECOND)
+    push(here)
+    there = clone(here, tmp_path / "there")
+    said = " ".join(there.ok("feature", "continue").out.split())
+    assert said.index("types holdfast approve --claimed") < said.index(f"holdfast approve {SECOND}")
+    assert there.person("approve", "--claimed", "--yes").code == 0
+    assert there.person("approve", SECOND, "--yes").code == 0

@@ -515,3 +515,10 @@ def test_the_ways_on_from_a_review_that_changed_are_told_as_alternatives(house):
     house.write(f"{HOME}/{DOCS}/reviews/review-1.md", "## Decision: NEEDS_REVISION\n\nMore.\n")
     answer = house.person("approve", DOCS, "--yes")
     assert "review-1.md · or to have the work done again: " in " ".join(answer.out.split()), answer
+
+
+def test_what_is_in_review_says_that_it_is_handed_in_already(tmp_path):
+    house = House(tmp_path / "house").publish().begun()
+    house.ok("done", FIRST)
+    said = house.refused("done", FIRST)["message"]
+    assert said.startswith(f"the step {FIRST} is handed in already, and not done: a review")

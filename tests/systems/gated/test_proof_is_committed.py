@@ -238,3 +238,28 @@ def test_no_agent_ends_a_feature_on_a_file_that_was_taken_out_of_git(house):
     house.ok(*RUN)
     error = house.refused(*END)
     assert (error["code"], "no other clone has them: t.sh" in error["message"]) == ("person_needed", True)
+
+
+@pytest.mark.parametrize("flag", ["skip-worktree", "assume-unchanged"])
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_changed_file_that_git_is_told_to_pass_over_can_be_committed_as_advised(house, flag, finished):
+    house = house.completed() if finished else house.up_to(CODE, "in_progress")
+    house.git("update-index", f"--{flag}", "Makefile")
+    house.write("Makefile", "test:\n\t@echo other\n")
+    words = ("feature", "finalize") if finished else ("done", CODE)
+    if finished:
+        house.ok(*RUN)
+    error = house.refused(*words)
+    assert "Makefile: in no commit yet" in error["message"], error
+    for one in error["remedies"][: 3 if finished else 2]:
+        typed = shlex.split(one["command"].replace("TEXT", "'The tests'"))
+        house.git(*typed[1:]) if typed[0] == "git" else house.ok(*typed[1:])
+    assert "echo other" in house.git("show", "HEAD:Makefile")
+    assert "in no commit yet" not in house.agent(*words, "--json").out
+
+
+def test_who_approves_is_shown_which_file_says_what_the_tests_run(house):
+    house.up_to(CODE, "in_progress").make(CODE)
+    commit(house, "Makefile", "test:\n\t@true\n")
+    house.reviewed(CODE, 1)
+    assert "this branch changes what the checks run: Makefile" in house.approve(CODE)

@@ -76,7 +76,8 @@ def done(draft: Draft, command: cmd.Done) -> None:
     elif progress.status in gates.REVIEWED:
         unmet = gates.people_unmet(draft.state, command.step, draft.facts)
         if unmet:
-            raise refusals.gate_unmet(command.step, unmet)
+            in_review = progress.status == lifecycle.IN_REVIEW
+            raise refusals.gate_unmet(command.step, unmet, handed_in=in_review)
         must_have_work(draft, command.step)
         complete(draft, command.step)
         return

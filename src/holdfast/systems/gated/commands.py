@@ -16,6 +16,8 @@ from holdfast.systems.seam.ports import Call, Workflow
 from holdfast.systems.seam.wired import Wired
 
 ALL = "all"
+_MOST_SHOWN = 40_000
+"""How many characters of what nobody approved are shown before a person is asked."""
 
 
 def go_on(call: Call) -> None:
@@ -34,13 +36,15 @@ def go_on(call: Call) -> None:
 def finalize(call: Call) -> None:
     from holdfast.systems.gated.delivery.finalizing import finalize
 
+    shown = ""
     workflow = _feature(call)
     how = call.how()
     workflow.expect(how.pop("revision", 0))
     if call.is_person:
         call.confirm([workflow])
         _confirm_limits(call, workflow)
-    said = finalize(call.project.wired, workflow, tuple(call.args.merged), **how)
+        shown = _confirm_beside(call, workflow)
+    said = finalize(call.project.wired, workflow, tuple(call.args.merged), shown, **how)
     data = {**workflow.summary(), "ulid": workflow.ulid, "said": list(said)}
     call.answer(data, "\n".join(map(call.said, said)))
 
@@ -52,6 +56,24 @@ def _confirm_limits(call: Call, workflow: Workflow) -> None:
     shown = "".join(f"  {escape(one)}\n" for one in new)
     if new and not call.ask(shown, f"End {workflow.id} on these tests?", default=call.args.yes):
         raise HoldfastError("declined", "nothing was changed", remedy=remedies.finalize(workflow=state.ulid))
+
+
+def _confirm_beside(call: Call, workflow: Workflow) -> str:
+    """Shows a person what the end would publish beside what was approved; the digest of what they let pass."""
+    from holdfast.git.content import diff_of
+    from holdfast.systems.gated.delivery.finalizing import unapproved
+
+    wired, state = call.project.wired, workflow.refresh().state
+    one = unapproved(wired, state) if state.finished_at else None
+    if one is None or one.digest == state.context.get(words.CONFIRMED):
+        return ""
+    patch = diff_of(wired.repository(state.worktree), one.since, one.tip, one.files, _MOST_SHOWN)
+    lines = [f"Nobody approved this of {one.branch}:", *patch.splitlines()]
+    shown = "".join(f"  {escape(line)}\n" for line in lines)
+    question = f"End {workflow.id} with it?"
+    if not call.ask(shown, question, default=call.args.yes):
+        raise HoldfastError("declined", "nothing was changed", remedy=remedies.finalize(workflow=state.ulid))
+    return one.digest
 
 
 def reset(call: Call) -> None:

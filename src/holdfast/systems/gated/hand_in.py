@@ -11,16 +11,18 @@ from _collections_abc import Container, Iterator, Mapping, Sequence
 from holdfast import git
 from holdfast.core import gates, lifecycle
 from holdfast.core.facts import HandIn
+from holdfast.core.remedy import Remedy
 from holdfast.core.state import Artifact, State
 from holdfast.documents.lens.fields import object_in
 from holdfast.engine.world import said
 from holdfast.errors import HoldfastError
 from holdfast.git import changes as git_changes
-from holdfast.git import history, leftover, own
+from holdfast.git import history, leftover, own, passed_over
 from holdfast.git.command import git as run
 from holdfast.git.content import Changed
 from holdfast.machine.place import HOME, SHARED, read_regular
 from holdfast.plain.digest import digest
+from holdfast.systems.gated import base as feature_base
 from holdfast.systems.gated import central, journal_copy, templates, wording, words, workspace
 from holdfast.systems.seam import team_files
 from holdfast.systems.seam.wired import Wired
@@ -54,7 +56,7 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
         elif rows:
             since, sections = rows
             if sections:
-                content = _joined(sections)
+                content = joined(sections)
                 parts[CODE] = (f"{_SINCE}{since[:12]}" if since else "all files", digest(content), len(content))
                 told, files = content if len(content) <= LARGEST else b"", tuple(sorted(sections))
         is_done = state.step(phase).status == lifecycle.DONE
@@ -69,7 +71,9 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
     told_by = {name: wired.world.said(os.path.join(base, path)) for name, path in found.items()}
     told_by = {name: one for name, one in told_by.items() if one}
     deleted = _deleted(wired, state, phase, base, parts)
-    own_rules = tuple(rules(wired, state)) if state.step(phase).status in gates.REVIEWED else ()
+    is_decided = state.step(phase).status in gates.REVIEWED
+    own_rules = tuple(rules(wired, state)) if is_decided else ()
+    commanding = tuple(commands(wired, state)) if is_decided and state.plan.step(phase).code else ()
     return HandIn(
         parts,
         told_by,
@@ -80,7 +84,9 @@ def hand_in(wired: Wired, state: State, phase: str) -> HandIn | None:
         files,
         since,
         loose=loose,
+        seeing=seeing(wired, state, loose),
         rules=own_rules,
+        commands=commanding,
         without_code=not has_code,
     )
 
@@ -118,7 +124,7 @@ def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, b
     repository = git.find(wired.place.base(state.worktree))
     if repository is None or _is_succeeded(state, phase) or wired.is_elsewhere(state):
         return state.step(phase).artifacts.get(CODE)
-    since, head = _base(wired, repository, state), git.head(repository)
+    since, head = compared_with(wired, repository, state), git.head(repository)
     if head and state.step(phase).status == lifecycle.DONE:
         return since or "", committed(wired, repository, state, since, head)
     found = wired.world.changed(repository, since, wired.world.aside(state))
@@ -128,12 +134,15 @@ def changes(wired: Wired, state: State, phase: str) -> tuple[str, Mapping[str, b
     return since or "", told
 
 
-def _base(wired: Wired, repository: git.Repository, state: State, at: str | None = None) -> str | None:
+def compared_with(
+    wired: Wired, repository: git.Repository, state: State, at: str | None = None, main: str | None = None
+) -> str | None:
     """The commit that the branch is compared with: once it was merged, still what its base had without it.
 
     After a merge, the newest commit that both have is one of the branch's own, which has its journal.
     """
-    since = own.base(repository, state.head, at)
+    main = main or feature_base.commit(repository, state)
+    since = own.base(repository, main, state.head, at)
     head = at or git.head(repository)
     inside = git.inside(repository, os.path.join(wired.place.base(state.worktree), journal_copy.name(state.id)))
     if since is None or head is None or inside is None or not git_changes.has_path(repository, since, inside):
@@ -141,7 +150,7 @@ def _base(wired: Wired, repository: git.Repository, state: State, at: str | None
     handed = (state.step(phase).artifacts.get(CODE) for phase in state.plan.children(""))
     recorded = {one.path.removeprefix(_SINCE) for one in handed if one and one.path.startswith(_SINCE)}
     known = [sha for sha in (git_changes.resolve(repository, one) for one in sorted(recorded)) if sha]
-    return own.base_without(repository, state.head, inside, head, known) or since
+    return own.base_without(repository, main, state.head, inside, head, known) or since
 
 
 def committed(
@@ -172,6 +181,12 @@ def unproven(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
     return tuple(loose)
 
 
+def seeing(wired: Wired, state: State, files: Sequence[str]) -> tuple[Remedy, ...]:
+    """What makes git look at those of the files that it is told to pass over."""
+    repository = git.find(wired.place.base(state.worktree)) if files else None
+    return passed_over.seeing(repository, files) if repository else ()
+
+
 def _is_half_written(path: str, targets: Sequence[str]) -> bool:
     """Whether an end that died was writing this beside one of the docs that it publishes."""
     folder, name = os.path.split(path)
@@ -181,11 +196,28 @@ def _is_half_written(path: str, targets: Sequence[str]) -> bool:
 
 def rules(wired: Wired, state: State) -> list[str]:
     """The files in `.holdfast/` that the branch changes: settings, who may sign, definitions, the team."""
+    return sorted(path for path in _committed(wired, state) if _is_rule(wired, state, path))
+
+
+def commands(wired: Wired, state: State) -> list[str]:
+    """The files that the branch changes and that say what its checks run, such as a `Makefile`, or are run."""
+    checks = [check for path in state.plan.paths for check in state.plan.step(path).checks]
+    named = {(check.folder, one) for check in checks for one in (check.source, *check.run) if one}
+    base = wired.place.base(state.worktree)
+    said = {os.path.join(base, *parts) for folder, one in named for parts in ((one,), (folder, one))}
+    top, listed = wired.repository(state.worktree).top, {os.path.normpath(one) for one in said}
+    found = (path for path in _committed(wired, state) if os.path.join(top, path) in listed)
+    return sorted(path for path in found if not _is_rule(wired, state, path))
+
+
+def _committed(wired: Wired, state: State) -> Mapping[str, Changed]:
+    """All that the commits of the branch change."""
     repository = git.find(wired.place.base(state.worktree))
     head = git.head(repository) if repository else None
     if repository is None or head is None or wired.is_elsewhere(state):
-        return []
-    return sorted(_rules(wired, repository, state, _base(wired, repository, state), head))
+        return {}
+    since = compared_with(wired, repository, state)
+    return own.committed(repository, since, head, ()) if since != head else {}
 
 
 def _rules(
@@ -210,7 +242,8 @@ def altered(wired: Wired, repository: git.Repository, state: State, then: str) -
     if head is None or head == then:
         return []
     aside = wired.world.published(state)
-    was, now = (committed(wired, repository, state, _base(wired, repository, state, at), at) for at in (then, head))
+    compared = ((compared_with(wired, repository, state, at), at) for at in (then, head))
+    was, now = (committed(wired, repository, state, since, at) for since, at in compared)
     other = (name for name in sorted({*was, *now}) if was.get(name) != now.get(name))
     return [name for name in other if not any(f"{name}/".startswith(f"{path}/") for path in aside)]
 
@@ -218,7 +251,7 @@ def altered(wired: Wired, repository: git.Repository, state: State, then: str) -
 def hash_at(wired: Wired, repository: git.Repository, state: State, known: Artifact, commit: str) -> str:
     """The hash of what the branch had changed at a commit, compared with the one it was compared with."""
     since = git_changes.resolve(repository, known.path.removeprefix(_SINCE))
-    return digest(_joined(committed(wired, repository, state, since, commit))) if since else ""
+    return digest(joined(committed(wired, repository, state, since, commit))) if since else ""
 
 
 def _new(state: State, found: Mapping[str, Changed]) -> dict[str, Changed]:
@@ -234,7 +267,7 @@ def _is_succeeded(state: State, phase: str) -> bool:
     return any(state.step(one).status != lifecycle.PENDING for one in later)
 
 
-def _joined(sections: Mapping[str, bytes]) -> bytes:
+def joined(sections: Mapping[str, bytes]) -> bytes:
     rows = ((os.fsencode(path), sections[path]) for path in sorted(sections))
     return b"".join(b"diff %s\n%s\n" % (path, section.rstrip(b"\n")) for path, section in rows)
 

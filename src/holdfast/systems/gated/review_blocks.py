@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 RULE, PARAGRAPH, ROW, MATTER = 0, 7, 8, 9
-"""Levels of blocks; those of headings are between the first two. Matter is code and quotations: others' words."""
+"""Levels of blocks; those of headings are between the first two. Matter is code and quotations: who wrote it is not
+known, so it decides nothing, and a finding in it is one.
+"""
 STRUCK = "x"
 """The kind of a character that is struck out."""
 _ALERT = r"(?i)\[!(?:note|tip|important|warning|caution)\][ \t]*(?=\n|$)"
 """The first line of a box that forges show: the author's own words, though it is written as a quotation."""
+_WARNING = r"(?i)\[!caution\]"
 _LONGEST_SOURCE = 4000  # of one text with its marks; the parser's time may grow with the square of it
 _TAGGED = r"(?i)\s*</?(?!(?:pre|script|style|textarea)\b)[a-z]"
 _STRIKING = r"(?i)</?(?:del|s|strike)>"
@@ -35,6 +38,8 @@ class Block(Value):
     kinds: str = ""
     is_head: bool = False
     """Whether it is the row above the rows of a table."""
+    is_warning: bool = False
+    """Whether it begins a box that forges show as a danger."""
 
 
 def blocks(text: str) -> Iterator[Block]:
@@ -80,7 +85,8 @@ def blocks(text: str) -> Iterator[Block]:
                 heading = before.type == "heading_open" and before.level == 0
                 level = int(before.tag[1:]) if heading else MATTER if any(quotes) else PARAGRAPH
                 said = re.sub(_ALERT, "", token.content) if quotes and before.level == len(quotes) else token.content
-                yield Block(level, items, line, *_plain(markdown, said))
+                is_warning = said != token.content and bool(re.match(_WARNING, token.content))
+                yield Block(level, items, line, *_plain(markdown, said), is_warning=is_warning)
 
 
 def _plain(markdown: MarkdownIt, content: str) -> tuple[str, str]:

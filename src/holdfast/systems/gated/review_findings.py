@@ -6,7 +6,7 @@ import re
 from _collections_abc import Iterator, Sequence
 
 from holdfast.core.value import Value
-from holdfast.systems.gated.review_blocks import PARAGRAPH, ROW, RULE, Block
+from holdfast.systems.gated.review_blocks import MATTER, PARAGRAPH, ROW, RULE, Block
 from holdfast.systems.gated.review_marks import FINDING, KINDS, Share, shares
 
 SEVERITIES = ("critical", "major", "minor")
@@ -47,7 +47,7 @@ class _Open:
 
     def ends_before(self, block: Block) -> bool:
         """It lasts as long as its list item, its section, its row, or the paragraph and the lists that follow it."""
-        if self.level == ROW or block.within[: len(self.within)] != self.within:
+        if self.level in (ROW, MATTER) or block.within[: len(self.within)] != self.within:
             return True
         if block.level < PARAGRAPH:
             return block.level <= self.level

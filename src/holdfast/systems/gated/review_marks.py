@@ -8,14 +8,22 @@ from _collections_abc import Iterator, Sequence
 from holdfast.core.value import Value
 from holdfast.systems.gated.review_blocks import MATTER, PARAGRAPH, ROW, RULE, STRUCK, Block
 
-_RANKS = ("high", "medium", "low", "nit", "nits", "nitpick")
+_RANKS = ("high", "medium", "low", "nit", "nits", "nitpick", "hoch", "mittel", "niedrig")
 """Severities in other projects that are also words of a sentence: in front of a line they need a colon or dash."""
 _LOUD = ("critical", "blocker", "blockers", "blocking", "major", "minor")
 """Severities that mark a finding in front of a line by capitals alone."""
+_ELSEWHERE = {
+    **dict.fromkeys(("kritisch", "crítico", "crítica", "blockierend", "bloquant"), "critical"),
+    **dict.fromkeys(("schwerwiegend", "gravierend", "majeur", "hoch"), "major"),
+    **dict.fromkeys(("mittel", "niedrig"), "minor"),
+}
+"""What reviewers write in other languages."""
 _NUMBERED = "sev(?:erity)?[ -]?[0-4]"
 KINDS = f"critical|blockers?|blocking|major|minor|must[ -]fix|p[0-3]|{_NUMBERED}|{'|'.join(reversed(_RANKS))}"
+KINDS += f"|{'|'.join(word for word in _ELSEWHERE if word not in _RANKS)}"
 _SEVERITY = f"(?P<severity>{KINDS})"
 _MEANT = {
+    **_ELSEWHERE,
     **dict.fromkeys(("blocker", "blockers", "blocking", "p0"), "critical"),
     **dict.fromkeys(("high", "p1", "must fix", "must-fix"), "major"),
     **dict.fromkeys(("medium", "low", "p2", "p3", "nit", "nits", "nitpick"), "minor"),
@@ -24,11 +32,14 @@ _BY_NUMBER = ("critical", "critical", "major", "minor", "minor")
 FINDING = "(?:issues?|findings?|problems?|concerns?|bugs?|defects?)"
 _GRADE = r"(?:[ \t-]+(?:severity|priority|risk)\b)?"
 _BY_WHEN = r"(?:[ \t]+before[ \t]+[\w \t-]{1,30}?(?=[ \t]*[:–—]))?"
+_PLACE = r"(?=[ \t]*\([^()\n]{1,80}\)[ \t]*(?:[:–—]|-[ \t]))"
+"""Where it is, in brackets between the severity and the colon."""
+_QUOTES = "‘’“”„«»'\""
 _MARK = rf"(?i)\[\s*{_SEVERITY}(?:\s+badge)?\s*\]"
 _FRONT = r"^(?:[^\w\n\[]|\d+[.)]|\[[ x]\])*"
 _LEADING = (
     rf"(?im){_FRONT}(?P<words>(?:(?:severity|priority)[ \t]*[:=–—-][^\w\n]*)?{_SEVERITY})\b"
-    rf"{_GRADE}(?:[ \t]+{FINDING})?{_BY_WHEN}[ \t]*[:–—)]?"
+    rf"{_GRADE}(?:[ \t]+{FINDING})?{_BY_WHEN}(?:{_PLACE}|[ \t]*[:–—){_QUOTES}]?)"
 )
 """A severity at the beginning of a line; it marks a finding with a colon or dash after it, or in bold."""
 _LABELLED = (
@@ -37,7 +48,13 @@ _LABELLED = (
     rf"(?P<open>\()(?:[^()\n]*,[ \t]*)?{_SEVERITY}{_GRADE}(?:[ \t]*,[^()\n]*)?\)[ \t]*(?:[:–—]|$)"
 )
 """A label with the severity behind it, as in `issue (blocking): what` and `Finding 1 (High)`."""
-_TRAILING = r"(?im)[\[(]\s*(?P<severity>critical|blocker|blocking|major|must[ -]fix|p[01])\s*[\])][.\s]*$"
+_SEVERE = "critical|blocker|blocking|major|must[ -]fix|p[01]|high|kritisch|schwerwiegend"
+_TRAILING = (
+    rf"(?im)(?:[\[(]\s*(?P<severity>{_SEVERE}){_GRADE}\s*[\])]"
+    rf"|[-–—,;][ \t]+(?:severity|priority)[ \t]+(?P<named>{_SEVERE})\b"
+    rf"|[–—-][ \t]+(?P<loud>(?-i:CRITICAL|BLOCKER|BLOCKING|MAJOR|HIGH|P0|P1))\b)[.\s]*$"
+)
+"""A severity at the end of a line."""
 _HEADED = rf"(?i)[\[(]\s*{_SEVERITY}{_GRADE}\s*[\])]\W*$"
 """A severity at the end of a heading."""
 _GRADED = r"(?i)\b(?:confidence|coverage|quality|cohesion|complexity|effort|value|likelihood)\W*$"
@@ -97,8 +114,6 @@ class _Mark(Value):
 def shares(block: Block) -> tuple[str, list[Share]]:
     """The findings that begin in a block, each with its share of the text, and the text before them."""
     text = block.text
-    if block.level == MATTER:
-        return text, []
     section = re.fullmatch(_SECTION, text) if _is_heading(block) and "[" not in text else None
     if section:
         severity, named = _severity(section["severity"]), bool(section["named"])
@@ -139,8 +154,11 @@ def _is_badge(text: str, mark: _Mark) -> bool:
 def _marks(block: Block) -> list[_Mark]:
     """Severities in brackets, at the beginning of a line, or alone in a cell of a table; in their order."""
     text = block.text
+    if block.level == MATTER and not block.kinds:
+        code = [_mark(mark) for mark in re.finditer(_MARK, text) if _leads_line(text, mark.start())]
+        return [mark for mark in code if not _is_settled(block, mark)]
     bracketed = [mark for mark in re.finditer(_MARK, text) if _counts(block, mark)]
-    found = [_Mark(_severity(mark["severity"]), mark.start(), mark.end()) for mark in bracketed]
+    found = [_mark(mark) for mark in bracketed]
     if block.level == ROW:
         cells = list(re.finditer(_CELL, text)) if not bracketed else []
         found += [_Mark(_severity(mark["severity"]), mark.start("severity"), mark.end()) for mark in cells]
@@ -148,8 +166,13 @@ def _marks(block: Block) -> list[_Mark]:
         found += [_Mark(_SIGNS[mark["sign"]], mark.start("sign"), mark.end()) for mark in signs]
     else:
         found += _in_prose(block, found)
+    found += [_Mark("major", 0, 0, is_label=True)] if block.is_warning and not found else []
     kept = (mark for mark in found if not _is_settled(block, mark))
     return sorted(kept, key=lambda mark: mark.start)
+
+
+def _mark(found: re.Match[str]) -> _Mark:
+    return _Mark(_severity(found["severity"]), found.start(), found.end())
 
 
 def _in_prose(block: Block, bracketed: Sequence[_Mark]) -> Iterator[_Mark]:
@@ -169,7 +192,8 @@ def _in_prose(block: Block, bracketed: Sequence[_Mark]) -> Iterator[_Mark]:
         yield known[-1]
     for mark, is_label in _behind(block):
         if not re.search(_NONE_BEHIND, text[: mark.start()]) and not _is_marked(text, mark.start(), known):
-            known.append(_Mark(_severity(mark["severity"]), mark.start(), mark.end(), is_label=is_label))
+            said = next(filter(None, mark.groups()))
+            known.append(_Mark(_severity(said), mark.start(), mark.end(), is_label=is_label))
             yield known[-1]
 
 
@@ -191,7 +215,8 @@ def _behind(block: Block) -> Iterator[tuple[re.Match[str], bool]]:
             yield headed, False
         return
     for mark in re.finditer(_TRAILING, text):
-        yield mark, False
+        if not re.search(_GRADED, text[: mark.start()]):
+            yield mark, False
     for mark in re.finditer(_NAMED, text):
         yield mark, True
 
@@ -228,7 +253,8 @@ def _leads(block: Block, mark: re.Match[str]) -> bool:
     kinds, end = block.kinds[mark.start(1) : mark.end(1)], block.text[mark.end(1) :]
     before = block.text[mark.start() : mark.start(1)]
     is_named = mark["words"] != mark["severity"] or (before.endswith("(") and end.startswith(")"))
-    follows = re.match(rf"(?i){_GRADE}(?:[ \t]+{FINDING})?{_BY_WHEN}[ \t]*(?:[:–—]|-[ \t])", end)
+    is_named = is_named or (mark["severity"].isupper() and before[-1:] in (*_QUOTES,) and end[:1] in (*_QUOTES,))
+    follows = re.match(rf"(?i){_GRADE}(?:[ \t]+{FINDING})?{_BY_WHEN}(?:{_PLACE}|[ \t]*(?:[:–—]|-[ \t]))", end)
     if block.level < PARAGRAPH:
         return is_named or bool(follows)
     is_loud = mark["severity"].isupper() and mark["severity"].lower() in _LOUD
@@ -238,9 +264,13 @@ def _leads(block: Block, mark: re.Match[str]) -> bool:
 def _counts(block: Block, mark: re.Match[str]) -> bool:
     """In bold anywhere, and as it is at the beginning of a line; but not where the text says that there is none."""
     before = block.text[max(0, mark.start() - 120) : mark.start()]
-    kind = block.kinds[mark.start(1)]
-    leads = kind == "t" and re.fullmatch(_BEFORE_A_MARK, before[before.rfind("\n") + 1 :])
-    return bool(kind == "s" or leads) and not re.search(_NONE_OF, before)
+    is_bold = block.kinds[mark.start(1)] == "s"
+    return (is_bold or _leads_line(block.text, mark.start())) and not re.search(_NONE_OF, before)
+
+
+def _leads_line(text: str, at: int) -> bool:
+    """Whether nothing is said in the line before a place."""
+    return bool(re.fullmatch(_BEFORE_A_MARK, text[text.rfind("\n", 0, at) + 1 : at]))
 
 
 def _begin(text: str, mark: _Mark, before: _Mark | None) -> int:

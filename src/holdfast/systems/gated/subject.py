@@ -16,7 +16,7 @@ from holdfast.git import branches
 from holdfast.git import changes as git_changes
 from holdfast.git.command import git as run
 from holdfast.machine.place import Place, read_regular
-from holdfast.systems.gated import central, words, workspace
+from holdfast.systems.gated import base, central, words, workspace
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.gated.slugs import spelled
 from holdfast.systems.seam import test_command
@@ -93,6 +93,7 @@ def furnish(wired: Wired, command: cmd.Start) -> cmd.Start:
     place, repository = wired.place, wired.place.repository
     assert repository is not None
     home = f"{words.HOME}/{command.id}"
+    known = base.begun_with(repository, command.branch)
     if command.branch:
         branches.make_branch(repository, command.branch, wired.settings.lock_wait)
     seeded = central.copy_in(place.worktree, command.id)
@@ -101,7 +102,8 @@ def furnish(wired: Wired, command: cmd.Start) -> cmd.Start:
     described = os.path.join(place.worktree, f"{home}/{words.DESCRIPTION}")
     durable_write(described, f"# {title}\n{more}".encode(), mode=0o644, alone=True)
     _enter(place, f"{home}/{words.FEATURE_FOLDER}/features.md", command, title, wired.world.now())
-    return command.replace(context={**command.context, SEEDED: seeded}, head=git.head(repository))
+    context = {**command.context, SEEDED: seeded, **({words.BASE: known} if known else {})}
+    return command.replace(context=context, head=git.head(repository))
 
 
 def fresh_start(state: State, start: Remedy) -> Remedy:
@@ -166,10 +168,10 @@ def _require_own_ground(wired: Wired, command: cmd.Start, here: str) -> None:
     other = next((id for id in (*known, *((slug,) if is_features else ())) if id != command.id), "")
     if not here or not other:
         return
-    base = git_changes.default_branch(repository) or Blank("BRANCH")
+    main = git_changes.default_branch(repository) or Blank("BRANCH")
     said = f"{here} is the branch of the feature {other}: what begins here would be built on it"
     ways = (
-        shell("git", "switch", base, text="to start it independently"),
+        shell("git", "switch", main, text="to start it independently"),
         shell("git", "switch", "-c", str(command.branch), text="to start it on top of that feature"),
     )
     raise Refused("on_another_feature", said, remedy=ways, facts={"branch": here, "feature": other})

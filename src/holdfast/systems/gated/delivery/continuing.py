@@ -20,6 +20,7 @@ from holdfast.errors import Refused
 from holdfast.forges.port import Forge
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
+from holdfast.systems.gated import base as feature_base
 from holdfast.systems.gated import checkout, review_read, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
 from holdfast.systems.gated.delivery import clones, confirmation, handing_over, leftovers, pull_request
@@ -81,7 +82,9 @@ def _gone_on(
         raise changed
     forge = pull_request.forge_of(wired, state)
     if isinstance(forge, str):
-        by_hand = told((remedies.approve(at), remedies.reject(at)), wired.scope(state.ulid).replace(person=True))
+        claimed = (remedies.confirm(),) if gates.claimed(state, workflow.facts()) else ()
+        ways = (*claimed, remedies.approve(at, text="then" if claimed else ""), remedies.reject(at))
+        by_hand = told(ways, wired.scope(state.ulid).replace(person=True))
         return (*said, f"{at} waits for a person, who types {by_hand} ({forge})")
     return (*said, *_reviewed(wired, workflow, at, forge, how))
 
@@ -242,7 +245,7 @@ def _opened(
     wired: Wired, workflow: Workflow, repository: git.Repository, forge: Forge, how: Mapping[str, Any]
 ) -> tuple[str, ...]:
     state, branch = workflow.state, str(workflow.state.branch)
-    base = git_changes.default_branch(repository)
+    base = feature_base.name(repository, state)
     if not base:
         raise _no_base(branch)
     made = pull_request.opened(wired, forge, state, base)

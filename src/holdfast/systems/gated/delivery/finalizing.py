@@ -18,35 +18,61 @@ from holdfast.documents.lens.fields import object_in
 from holdfast.errors import Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.plain.digest import digest
+from holdfast.systems.gated import base as feature_base
 from holdfast.systems.gated import central, hand_in, journal_history, subject, words, workspace
-from holdfast.systems.gated.delivery import clones, handing_over, leftovers, pull_request
+from holdfast.systems.gated.delivery import beside, clones, handing_over, leftovers, pull_request
+from holdfast.systems.gated.delivery.beside import Beside
 from holdfast.systems.gated.delivery.continuing import require_heard
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
 
 
-def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how: Any) -> tuple[str, ...]:
-    """Publishes, commits, then deletes; the sentences that people should hear."""
+def finalize(
+    wired: Wired, workflow: Workflow, merged: Sequence[str] = (), shown: str = "", **how: Any
+) -> tuple[str, ...]:
+    """Publishes, commits, then deletes; the sentences that people should hear.
+
+    `shown` is the digest of what a person has seen beside what was approved, and lets go out with it.
+    """
     state = workflow.state
     if state.dialect != "gated":
         said = f"{workflow.id} has no workspace to publish"
         raise UsageError("nothing_to_finalize", said, remedy=remedies.status(), facts={"workflow": workflow.id})
     with wired.store.exclusively("finalizing"):
         try:
-            return _finalized(wired, workflow, merged, how)
+            return _finalized(wired, workflow, merged, shown, how)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"{workflow.id} is not finalized completely. Repeat the command.") from None
 
 
-def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
+def unapproved(wired: Wired, state: State) -> Beside | None:
+    """What an end, or the push that is left of one, would publish beside what was approved."""
+    repository = git.find(wired.place.base(state.worktree))
+    branch = str(state.branch) if state.finalized else git.branch(repository) if repository else None
+    if repository is None or not branch or (words.is_deleted(state) and not leftovers.is_unsent(wired, state)):
+        return None
+    try:
+        return beside.found(wired, state, repository, branch)
+    except Refused as refused:
+        if refused.code != beside.UNASKED:
+            raise
+        return None  # what is left is not pushed then, either
+
+
+def _finalized(
+    wired: Wired, workflow: Workflow, merged: Sequence[str], shown: str, how: Mapping[str, Any]
+) -> tuple[str, ...]:
     state = workflow.refresh().state
     if leftovers.is_on_base(wired, state):
-        base = git.branch(wired.repository(state.worktree)) or ""
-        begun = cmd.Together((cmd.Finalize(branch=base), cmd.Record({queries.WORKSPACE: ""})))
+        here = wired.repository(state.worktree)
+        again = {queries.WORKSPACE: "", words.FINALIZED_FROM: git.head(here) or "", words.FINALIZED_TO: ""}
+        begun = cmd.Together((cmd.Finalize(branch=git.branch(here) or ""), cmd.Record(again)))
         state = workflow.execute(begun, **how).state
     if words.is_deleted(state):
         if early := leftovers.merged_early(wired, state):
             raise early
+        if _let_pass(wired, wired.repository(state.worktree), state, shown):
+            state = workflow.execute(cmd.Record({words.CONFIRMED: shown}), **how).state
         return (f"{workflow.id} is finalized", *leftovers.sent(wired, state))
     if not state.finished_at and not state.finalized:
         if wired.is_elsewhere(state) and state.cancelled is None:
@@ -64,33 +90,46 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
         require_heard(wired, workflow)
     _require_committed(wired, state)
     _require_same_code(wired, repository, state)
+    confirmed = _let_pass(wired, repository, state, shown)
     published: tuple[str, ...] = ()
     if state.context.get(queries.WORKSPACE) != words.PUBLISHED:
         _require_same_documents(wired, repository, state)
-        published = _publish(wired, workflow, merged, branch, how)
+        published = _publish(wired, workflow, merged, branch, confirmed, how)
     _keep(wired, repository, workflow.state)
     kept = _delete(wired, repository, workflow.state)
     _commit_deletion(wired, repository, workflow.state)
-    workflow.execute(cmd.Record({queries.WORKSPACE: queries.DELETED}), **how)
+    ended = {queries.WORKSPACE: queries.DELETED, words.FINALIZED_TO: git.head(repository) or ""}
+    workflow.execute(cmd.Record(ended), **how)
     said = [*told, *(f"published {path}" for path in published)]
     why = {True: "it is a repository of its own", False: "no commit has it as it is"}
     said += [f"{path} stays: {why[path.endswith('/')]}" for path in kept]
-    ended = f"{workflow.id} is finalized" + ("" if kept else f", and {words.home(state)} is deleted")
+    over = f"{workflow.id} is finalized" + ("" if kept else f", and {words.home(state)} is deleted")
     pushed = handing_over.pushed(wired, workflow.state)
-    return (*said, ended, *pushed, *pull_request.describe(wired, workflow.state))
+    return (*said, over, *pushed, *pull_request.describe(wired, workflow.state))
+
+
+def _let_pass(wired: Wired, repository: git.Repository, state: State, shown: str) -> str:
+    """Refuses an end that would publish what nobody approved; the digest of what a person lets go out with it."""
+    one = unapproved(wired, state)
+    if one is None:
+        return ""
+    if one.digest not in (shown, state.context.get(words.CONFIRMED)):
+        raise beside.refusal(state, repository, one)
+    return one.digest
 
 
 def _require_committed(wired: Wired, state: State) -> None:
     """Refuses to continue with an end that died, where the tests passed only with what is in no commit."""
     for phase in state.plan.children("") if state.finalized else ():
         if state.plan.step(phase).code and (files := hand_in.unproven(wired, state, phase)):
-            raise refusals.gate_unmet(phase, [gates.uncommitted(phase, files, finished=True)])
+            seeing = hand_in.seeing(wired, state, files)
+            raise refusals.gate_unmet(phase, [gates.uncommitted(phase, files, seeing, finished=True)])
 
 
 def _require_same_code(wired: Wired, repository: git.Repository, state: State) -> None:
     """Refuses to continue with an end that died, where the branch has other code than the one that it began with."""
     then = str(state.context.get(words.FINALIZED_FROM) or "")
-    if not state.finalized or not then or git.branch(repository) == git_changes.default_branch(repository):
+    if not state.finalized or not then or git.branch(repository) == feature_base.name(repository, state):
         return
     other = hand_in.altered(wired, repository, state, then) if git_changes.resolve(repository, then) else []
     if not other:
@@ -137,7 +176,7 @@ def _require_same_documents(wired: Wired, repository: git.Repository, state: Sta
 
 
 def _publish(
-    wired: Wired, workflow: Workflow, merged: Sequence[str], branch: str, how: Mapping[str, Any]
+    wired: Wired, workflow: Workflow, merged: Sequence[str], branch: str, confirmed: str, how: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """The docs are written, the feature is marked, and both are committed, before anything is deleted."""
     base, state = wired.place.base(workflow.state.worktree), workflow.state
@@ -150,7 +189,8 @@ def _publish(
     ending: cmd.Command = cmd.Finalize(branch=branch)
     if not state.finalized:
         head = git.head(wired.repository(state.worktree)) or ""
-        ending = cmd.Together((ending, cmd.Record({words.FINALIZED_FROM: head})))
+        kept = {words.FINALIZED_FROM: head, **({words.CONFIRMED: confirmed} if confirmed else {})}
+        ending = cmd.Together((ending, cmd.Record(kept)))
     workflow.execute(ending, **how)
     # Also what a run that died had published and not committed is part of it.
     docs = central.published(base, workflow.id)

@@ -16,7 +16,9 @@ from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.git import linked, remotes
 from holdfast.git.remotes import Sent
-from holdfast.systems.gated import journal_copy
+from holdfast.systems.gated import base as feature_base
+from holdfast.systems.gated import journal_copy, words
+from holdfast.systems.gated.delivery import beside
 from holdfast.systems.seam.wired import Wired
 
 BRANCHES = "finalize/"
@@ -25,9 +27,9 @@ BRANCHES = "finalize/"
 def ground(wired: Wired, state: State) -> tuple[git.Repository, str]:
     """The repository in which a feature ends now, and the branch it was merged into where that is checked out."""
     repository = wired.repository(state.worktree)
-    here, base = git.branch(repository), git_changes.default_branch(repository)
+    here, base = git.branch(repository), feature_base.name(repository, state)
     if not state.finalized:
-        _ask(repository, base)
+        feature_base.ask(repository, state)
     if not state.branch or here == state.branch:
         wrong = None if state.finalized else merged(wired, repository, state)
         if wrong is not None:
@@ -78,21 +80,15 @@ def require_unmerged(wired: Wired, state: State) -> None:
     repository = git.find(wired.place.base(state.worktree))
     if repository is None or state.finalized or not state.finished_at or git.branch(repository) != state.branch:
         return
-    _ask(repository, git_changes.default_branch(repository))
+    feature_base.ask(repository, state)
     wrong = merged(wired, repository, state)
     if wrong is not None:
         raise wrong
 
 
-def _ask(repository: git.Repository, base: str | None) -> None:
-    """The remote is asked for its base branch, which may have the feature by now."""
-    if base:
-        remotes.fetch(repository, base)
-
-
 def is_base_here(wired: Wired, repository: git.Repository, state: State) -> bool:
     """Whether the base branch is checked out and has the feature as it was completed."""
-    here, base = git.branch(repository), git_changes.default_branch(repository)
+    here, base = git.branch(repository), feature_base.name(repository, state)
     if not base or base == state.branch or here != base:
         return False
     return _has(wired, repository, state, git.head(repository) or "")
@@ -104,7 +100,7 @@ def merged(wired: Wired, repository: git.Repository, state: State) -> Refused | 
 
     A merge of any kind brings the journal, so it is looked for where the branch itself is in nobody's history.
     """
-    base = git_changes.default_branch(repository)
+    base = feature_base.name(repository, state)
     if not base or not state.branch or base == state.branch or not state.finished_at:
         return None
     where, tip = git_changes.remote(repository, base), git_changes.tip(repository, state.branch)
@@ -155,15 +151,30 @@ def pushed(wired: Wired, state: State) -> tuple[str, ...]:
     """Pushes the branch that a feature ended on; what is said about it."""
     repository = wired.repository(state.worktree)
     branch = state.branch or git.branch(repository) or ""
+    wrong = _unapproved(wired, repository, state, branch) if state.finalized else None
+    if wrong is not None:
+        where = git_changes.remote(repository, branch)
+        ways = told(wrong.remedies, wired.scope(state.ulid))
+        return (Trouble(f"{branch} is not pushed to {where}: {wrong.message} ({ways})"),)
     sent = remotes.push(repository, branch)
     if sent.outcome == remotes.PUSHED:
         return (f"pushed {branch} to {sent.remote}",)
     if sent.outcome == remotes.NO_REMOTE:
         return ("nothing is pushed: this repository has no remote",)
-    if sent.outcome == remotes.REFUSED and branch == git_changes.default_branch(repository):
+    if sent.outcome == remotes.REFUSED and branch == feature_base.name(repository, state):
         return _by_pull_request(wired, repository, state, branch, sent)
     ways = told(to_push(repository, branch, _again(state)), wired.scope(state.ulid))
     return (Trouble(f"{branch} is not pushed to {sent.remote}: {sent.reason} ({ways})"),)
+
+
+def _unapproved(wired: Wired, repository: git.Repository, state: State, branch: str) -> Refused | None:
+    """Why a push is refused that would publish what nobody approved, as the remote is now."""
+    try:
+        one = beside.found(wired, state, repository, branch)
+    except Refused as refused:
+        return refused
+    is_let = one is None or one.digest == state.context.get(words.CONFIRMED)
+    return None if one is None or is_let else beside.refusal(state, repository, one)
 
 
 def _by_pull_request(

@@ -14,6 +14,7 @@ from holdfast.errors import Conflict, HoldfastError
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.git import made, remotes
+from holdfast.systems.gated import base as feature_base
 from holdfast.systems.gated import central, journal_copy, words
 from holdfast.systems.gated.delivery import handing_over
 from holdfast.systems.seam.wired import Wired
@@ -56,9 +57,16 @@ def sent(wired: Wired, state: State) -> tuple[str, ...]:
     branch = state.branch or (git.branch(repository) if repository else None) or ""
     if repository is None or not _unsent(repository).get((branch, state.id)):
         return ()
-    if state.finalized and _is_over(wired, repository, state.id, state.worktree, branch):
+    base = feature_base.name(repository, state)
+    if state.finalized and _is_over(wired, repository, state.id, state.worktree, branch, base):
         return ()
     return handing_over.pushed(wired, state) if state.finalized or _is_shared(repository, branch) else ()
+
+
+def is_unsent(wired: Wired, state: State) -> bool:
+    """Whether there are commits of the end of a feature that no remote is known to have."""
+    repository = git.find(wired.place.base(state.worktree))
+    return repository is not None and bool(_unsent(repository).get((state.branch or "", state.id)))
 
 
 def is_on_base(wired: Wired, state: State) -> bool:
@@ -74,7 +82,7 @@ def merged_early(wired: Wired, state: State) -> Conflict | None:
     A squash leaves git no sign that the branch deleted what the base has, so then a merge does not delete it there.
     """
     repository = git.find(wired.place.base(state.worktree))
-    base, branch = git_changes.default_branch(repository) if repository else None, state.branch or ""
+    base, branch = feature_base.name(repository, state) if repository else None, state.branch or ""
     if repository is None or not state.finalized or not base or git.branch(repository) != base or branch == base:
         return None
     path = os.path.join(wired.place.base(state.worktree), journal_copy.name(state.id))
@@ -117,9 +125,8 @@ def _is_shared(repository: git.Repository, branch: str) -> bool:
     return position is not None and bool(position.theirs)
 
 
-def _is_over(wired: Wired, repository: git.Repository, id: str, worktree: str, branch: str) -> bool:
+def _is_over(wired: Wired, repository: git.Repository, id: str, worktree: str, branch: str, base: str | None) -> bool:
     """Whether the base branch of the remote has the end of a feature: then nobody needs the feature's own branch."""
-    base = git_changes.default_branch(repository)
     where = git_changes.remote(repository, base) if base and base != branch else None
     tracking = git_changes.tracking(repository, where, base) if where and base else ""
     theirs = git_changes.at_ref(repository, tracking) if tracking else None
@@ -128,7 +135,8 @@ def _is_over(wired: Wired, repository: git.Repository, id: str, worktree: str, b
 
 def _is_missed(wired: Wired, repository: git.Repository, entry: Entry) -> bool:
     """Whether the remote misses commits of a feature. Where a request brought its end in, the base there has it."""
-    if entry.status == "finalized" and _is_over(wired, repository, entry.id, entry.worktree, entry.branch or ""):
+    base = git_changes.default_branch(repository)
+    if entry.status == "finalized" and _is_over(wired, repository, entry.id, entry.worktree, entry.branch or "", base):
         return False
     now = remotes.position(repository, entry.branch or "")
     if entry.status != "finalized" or now is None or not now.behind:

@@ -43,7 +43,10 @@ _GUIDE = """\
   again, and what you say of later ones waits for them. This holds until the feature is finalized.
 - A thread that is not resolved holds back the approval of its phase.
 """
-_RULES = "## Rules that this branch changes\n\nHoldfast itself goes by these files. Read them before you approve:\n\n"
+_RULES = (
+    "## Rules that this branch changes\n\nHoldfast itself goes by these files, or its checks run what they say. "
+    "Read them before you approve:\n\n"
+)
 _FINALIZED = "The feature is finalized: its documents are published in `docs/`, and `{home}/` is deleted.\n"
 
 
@@ -84,7 +87,7 @@ def number(state: State) -> int:
 def opened(wired: Wired, forge: Forge, state: State, base: str) -> PullRequest:
     """Opens the pull request, or takes the one that is open: its own words stay, and the checklist goes below them."""
     title = f"[Feature] {state.title or state.subject}"[:256]
-    kept = _kept(state, hand_in.rules(wired, state))
+    kept = _kept(state, _changed_rules(wired, state))
     made = forge.open(str(state.branch), base, title, f"{state.subject}\n\n{kept}\n")
     if not _BETWEEN.search(made.body):
         forge.describe(made.number, f"{made.body}\n\n{kept}\n".lstrip())
@@ -99,13 +102,17 @@ def describe(wired: Wired, state: State) -> tuple[str, ...]:
         forge = forge_of(wired, state)
         if isinstance(forge, str):
             return ()
-        request, rules = forge.get(number(state)), hand_in.rules(wired, state)
+        request, rules = forge.get(number(state)), _changed_rules(wired, state)
         text = _BETWEEN.sub(lambda _: _kept(state, rules), request.body.replace("\r\n", "\n"), count=1)
         if request.state == "open" and text != request.body.replace("\r\n", "\n"):
             forge.describe(request.number, text)
     except HoldfastError as failure:
         return (f"the description of the pull request is not up to date: {failure.message}",)
     return ()
+
+
+def _changed_rules(wired: Wired, state: State) -> list[str]:
+    return [*hand_in.rules(wired, state), *hand_in.commands(wired, state)]
 
 
 def _kept(state: State, rules: Sequence[str]) -> str:
