@@ -321,10 +321,10 @@ def test_a_step_lasts_from_its_beginning_to_its_end_or_until_now():
 
 def test_tries_left_are_counted_down_and_unbounded_without_a_retry():
     play = given(step("a", retry={"max": 2}), step("b"))
-    assert queries.tries_left(play.state, "b") is None
-    assert queries.tries_left(play.state, "a") == 2
+    assert limits.tries_left(play.state, "b") is None
+    assert limits.tries_left(play.state, "a") == 2
     play.do(Begin("a"), Fail("a", "r"))
-    assert queries.tries_left(play.state, "a") == 1
+    assert limits.tries_left(play.state, "a") == 1
 
 
 def test_the_clock_of_a_failed_step_has_stopped():

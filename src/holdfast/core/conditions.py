@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, policies, provenance, queries
+from holdfast.core import gates, lifecycle, limits, policies, provenance
 from holdfast.core.definition import Check, Step
 from holdfast.core.facts import Facts, HandIn
 from holdfast.core.moment import ago
@@ -98,14 +98,14 @@ def tries(state: State, path: str) -> str:
 
 def most_attempts(state: State, path: str) -> int:
     """The number of the last attempt that a step may have as things are: a person who resumes gives all tries again."""
-    progress, left = state.step(path), queries.tries_left(state, path) or 0
+    progress, left = state.step(path), limits.tries_left(state, path) or 0
     is_judged = any(one.attempt == progress.attempt for one in progress.tries)
     return max(progress.attempt + left - (not is_judged), left if not progress.attempt else progress.attempt)
 
 
 def counted(state: State, path: str) -> str:
     """The step whose tries count for a step: of one that judges other work, the step that does that work."""
-    other = queries.judged(state.plan, path)
+    other = limits.judged(state.plan, path)
     return other if other and state.plan.step(other).retry else path
 
 

@@ -103,7 +103,7 @@ class Draft:
         if move in lifecycle.NEW_ATTEMPT or (move == "resumed" and progress.status != lifecycle.BLOCKED):
             attempt += 1
             limit = self.state.most_tries(path)
-            if limit and attempt > limit and queries.is_bounded(self.state, path):
+            if limit and attempt > limit and limits.is_bounded(self.state, path):
                 raise refusals.bound_reached("iterations", f"{progress.attempt} attempts at {path}", str(limit))
         self.emit(ev.Moved(move, path, attempt, **said))
 

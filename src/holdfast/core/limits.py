@@ -1,8 +1,9 @@
-"""How much of its bounds a workflow has used: money and time; and how long its steps took."""
+"""How much of its bounds a workflow has used: money, time and tries; and how long its steps took."""
 
 from __future__ import annotations
 
 from holdfast.core import lifecycle, moment
+from holdfast.core.plan import Plan
 from holdfast.core.state import State
 from holdfast.core.value import Value
 
@@ -54,3 +55,26 @@ def usages(state: State, now: str) -> list[Usage]:
         used, most = elapsed(state, now), state.bounds.max_time
         found.append(Usage("time", used, most, moment.span(used), moment.span(most), moment.span(max(0, most - used))))
     return found
+
+
+def is_bounded(state: State, path: str) -> bool:
+    """Whether the bound on tries counts for a step."""
+    step, kinds = state.plan.step(path), state.conduct.bounded
+    return not step.steps and (not kinds or step.kind in kinds)
+
+
+def judged(plan: Plan, path: str) -> str:
+    """The step that this one sends back when it fails, and whose tries it uses up; empty when there is none."""
+    retry = plan.step(path).retry
+    return (plan.beside(path, retry.back_to) or "") if retry and retry.back_to else ""
+
+
+def failures(state: State, path: str) -> int:
+    """How many tries failed of the work that a step does or judges."""
+    other = judged(state.plan, path)
+    return max(state.step(path).failures, state.step(other).failures if other else 0)
+
+
+def tries_left(state: State, path: str) -> int | None:
+    retry = state.plan.step(path).retry
+    return None if retry is None else max(0, retry.max - failures(state, path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import gates, lifecycle, limits, remedies
 from holdfast.core.facts import Facts
-from holdfast.core.plan import Plan, ancestors, parent
+from holdfast.core.plan import ancestors, parent
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import OPENED, PERSONS, Following, Mark, State
 from holdfast.errors import NotFound, UsageError
@@ -417,16 +417,10 @@ def is_used_up(state: State, path: str) -> bool:
     """Whether only a person may set this step going again."""
     progress = state.step(path)
     if progress.status == lifecycle.FAILED:
-        return tries_left(state, path) == 0
+        return limits.tries_left(state, path) == 0
     if progress.status == lifecycle.BLOCKED:
         return any(progress.data.get(name) for name in PERSONS)
     return progress.status == lifecycle.ESCALATED
-
-
-def is_bounded(state: State, path: str) -> bool:
-    """Whether the bound on tries counts for a step."""
-    step, kinds = state.plan.step(path), state.conduct.bounded
-    return not step.steps and (not kinds or step.kind in kinds)
 
 
 def going_on(state: State, path: str) -> tuple[Remedy, ...]:
@@ -434,9 +428,9 @@ def going_on(state: State, path: str) -> tuple[Remedy, ...]:
 
     Where the step judges other work, that work has to change.
     """
-    at = judged(state.plan, path) or path
+    at = limits.judged(state.plan, path) or path
     limit, again = state.most_tries(at), remedies.resume(at)
-    if not limit or state.step(at).attempt < limit or not is_bounded(state, at):
+    if not limit or state.step(at).attempt < limit or not limits.is_bounded(state, at):
         return (again,)
     return remedies.extend(iterations=remedies.MORE["iterations"]), again.replace(text="then")
 
@@ -482,20 +476,3 @@ def reopening(state: State, path: str) -> tuple[Remedy, ...]:
     """What opens a finished step again: a person's command where that would set going what is used up."""
     again = remedies.reopen(path)
     return remedies.person(path, again) if used_up_after(state, path) else (again,)
-
-
-def judged(plan: Plan, path: str) -> str:
-    """The step that this one sends back when it fails, and whose tries it uses up; empty when there is none."""
-    retry = plan.step(path).retry
-    return (plan.beside(path, retry.back_to) or "") if retry and retry.back_to else ""
-
-
-def failures(state: State, path: str) -> int:
-    """How many tries failed of the work that a step does or judges."""
-    other = judged(state.plan, path)
-    return max(state.step(path).failures, state.step(other).failures if other else 0)
-
-
-def tries_left(state: State, path: str) -> int | None:
-    retry = state.plan.step(path).retry
-    return None if retry is None else max(0, retry.max - failures(state, path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterator, Mapping
 
-from holdfast.core import gates, lifecycle, queries
+from holdfast.core import gates, lifecycle, limits, queries
 from holdfast.core.facts import Facts
 from holdfast.core.plan import parent
 from holdfast.core.state import RELAYED, REMOVED, Alert, Learning, State, Try
@@ -216,7 +216,7 @@ def failures(state: State) -> list[Failure]:
     """
     found: list[Failure] = []
     tried = [(path, one) for path in state.plan.paths for one in state.step(path).tries]
-    blamed = {(queries.judged(state.plan, path), one.at, one.reason) for path, one in tried}
+    blamed = {(limits.judged(state.plan, path), one.at, one.reason) for path, one in tried}
     same: dict[tuple[str, str, str], list[Try]] = {}
     for path, one in tried:
         if (path, one.at, one.reason) not in blamed and not _stands_because(state, path, _ended(one)):

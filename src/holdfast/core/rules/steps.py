@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import cycle, gates, lifecycle, moment, queries, refusals, remedies
+from holdfast.core import cycle, gates, lifecycle, limits, moment, queries, refusals, remedies
 from holdfast.core import events as ev
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text, optional_text
@@ -221,9 +221,9 @@ def fail(draft: Draft, command: cmd.Fail) -> None:
     in_review = progress.status == lifecycle.IN_REVIEW
     if in_review and step.retry is None:
         draft.require_status(command.step, "failed", lifecycle.ACTIVE)
-    back_to = queries.judged(draft.state.plan, command.step)
+    back_to = limits.judged(draft.state.plan, command.step)
     draft.move("failed", command.step, reason=command.reason, data=command.data, blames=back_to)
-    retry, failures = step.retry, queries.failures(draft.state, command.step)
+    retry, failures = step.retry, limits.failures(draft.state, command.step)
     if retry is None:
         return
     if failures >= retry.max:

@@ -72,7 +72,7 @@ def _resume_at(draft: Draft, path: str) -> None:
         if used_up:
             ways = queries.going_on(draft.state, path)
             draft.require_person(f"resume {path}, whose tries are used up", *ways)
-        draft.move("resumed", path, renewed=used_up, blames=queries.judged(draft.state.plan, path) if used_up else "")
+        draft.move("resumed", path, renewed=used_up, blames=limits.judged(draft.state.plan, path) if used_up else "")
     elif progress.status in lifecycle.FINISHED:
         steps.open_again(draft, path)
     elif progress.status == lifecycle.PENDING:
@@ -194,7 +194,7 @@ def warn(draft: Draft) -> None:
     limit = draft.state.bounds.max_iterations
     tried = dict.fromkeys(event.step for event in draft.events if isinstance(event, ev.Moved) and event.attempt > 1)
     for path in tried if limit else ():
-        attempt = draft.state.counted_tries(path) if queries.is_bounded(draft.state, path) else 0
+        attempt = draft.state.counted_tries(path) if limits.is_bounded(draft.state, path) else 0
         for percent in limits.WARN_AT:
             said = f"iterations {path}:{percent}" in draft.state.warned
             if limit and 100 * attempt // limit >= percent and not said:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core import gates, lifecycle, provenance, refusals, remedies
-from holdfast.core.queries import tries_left
+from holdfast.core.limits import tries_left
 from holdfast.core.state import SAME_RUN, Evidence, State
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any
