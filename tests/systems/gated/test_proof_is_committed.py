@@ -58,7 +58,8 @@ def test_an_uncommitted_file_does_not_make_a_broken_base_good_enough_to_end_on(h
     assert "t.sh: in no commit yet" in house.ok("next", "-w", SLUG).out
     assert (house.root / HOME).exists()
     follow(house, error)
-    house.ok("feature", "finalize")
+    assert house.refused("feature", "finalize")["code"] == "not_approved"  # it is a change that nobody approved
+    assert house.person("feature", "finalize", "--yes").code == 0
     assert house.git("show", "origin/main:t.sh") == "exit 0\n"
 
 

@@ -23,7 +23,6 @@ from holdfast.plain.digest import digest
 from holdfast.systems.gated import base, hand_in, journal_copy, words
 from holdfast.systems.seam.wired import Wired
 
-UNASKED = "remote_unasked"
 _LISTED = 5
 _MOST_COMMITS = 50
 """How far back on the branch the commit that was approved is looked for."""
@@ -113,7 +112,7 @@ class _Publishing:
             return asked.sha or None
         if self._state.finalized:
             said = f"{asked.remote} cannot be asked what it has: {asked.why}"
-            raise Refused(UNASKED, said, remedy=remedies.finalize(workflow=self._state.ulid))
+            raise Refused("remote_unasked", said, remedy=remedies.finalize(workflow=self._state.ulid))
         tracking = remotes.tracking_of(self._repository, asked.remote, self._branch)
         return git_changes.at_ref(self._repository, tracking)
 

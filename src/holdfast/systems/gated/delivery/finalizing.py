@@ -54,7 +54,7 @@ def unapproved(wired: Wired, state: State) -> Beside | None:
     try:
         return beside.found(wired, state, repository, branch)
     except Refused as refused:
-        if refused.code != beside.UNASKED:
+        if refused.code != "remote_unasked":
             raise
         return None  # what is left is not pushed then, either
 
