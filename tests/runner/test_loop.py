@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 
 import pytest
 
@@ -386,3 +387,58 @@ def test_phases_of_one_s_own_are_worked_through(stage):
     stage.bench.open().start("custom", "Move the data", phases=("Backup", "Migrate"))
     assert stage.run().code == 0
     assert stage.many == 2
+
+
+AS_A_PERSON = """
+import os, pty, sys
+def answered(fd):
+    data = os.read(fd, 4096)
+    if b"[y/N]" in data:
+        os.write(fd, b"y\\n")
+    return data
+pty.spawn(sys.argv[1:], answered)
+"""
+
+
+def test_an_agent_of_a_run_is_no_person_whatever_terminal_and_environment_it_makes(stage):
+    """Its programs come from the keeper of the run, which stays above them also when they leave their parent."""
+    stage.define()
+    stage.bench.write("person.py", AS_A_PERSON)
+    forged = f'env -i PATH="$PATH" HOME="$HOME" TERM=xterm {sys.executable} person.py holdfast approve sign-off'
+    stage.host(
+        "echo good > NOTES.md; holdfast done write --artifact notes=NOTES.md; holdfast begin verify\n"
+        f"holdfast done verify; {forged} > said; (setsid {forged} > detached) & wait\n"
+    )
+    stage.begin()
+    assert stage.run().code == 3
+    for file in ("said", "detached"):
+        assert "only a person may approve sign-off" in stage.bench.read(file)
+    assert stage.state.step("sign-off").status != "done"
+
+
+@pytest.mark.parametrize("words", ["run release 2.0", "stop"])
+def test_an_agent_of_a_run_starts_and_stops_none_also_without_its_environment(stage, words):
+    stage.define()
+    stage.host(f'env -i PATH="$PATH" HOME="$HOME" holdfast {words} 2> said')
+    stage.begin()
+    stage.run("--once")
+    assert "only a person may" in stage.bench.read("said")
+    assert len(stage.bench.open().list()) == 1
+
+
+def test_an_agent_that_ends_the_lease_of_its_run_does_not_end_the_run(stage):
+    stage.define()
+    work = "echo good > NOTES.md; holdfast done write --artifact notes=NOTES.md"
+    stage.host('echo \'{"usage": {"cost_usd": 0.02}}\'; holdfast agent end', work)
+    stage.begin()
+    assert stage.run().code == 3
+    assert (stage.state.step("verify").status, stage.state.spent, dict(stage.state.leases)) == ("done", 20_000, {})
+
+
+def test_an_agent_means_the_workflow_of_its_run_where_several_are_active(stage):
+    stage.define()
+    stage.host("echo good > NOTES.md; holdfast done write --artifact notes=NOTES.md")
+    stage.begin(subject="1.0")
+    other = stage.begin(subject="2.0")
+    assert stage.run("-w", other).code == 3
+    assert stage.bench.open().workflow(other).state.step("verify").status == "done"

@@ -95,3 +95,25 @@ def test_a_runner_that_is_killed_anywhere_is_continued_and_nothing_is_booked_twi
     assert len(history) == 2
     pids = [int(word) for word in (stage.turns / "pids").read_text().split()]
     wait_for(lambda: not any(system.here.is_running(pid) for pid in pids))
+
+
+@pytest.mark.parametrize(
+    "amount", ["Infinity", "-Infinity", "NaN", "1e999", "1e308", "12345678901234567890123456789", "-5"]
+)
+def test_an_amount_that_no_turn_can_cost_is_not_booked(stage, amount):
+    stage.define(bounds="bounds = { max_cost = 2 }")
+    work = "echo good > NOTES.md; holdfast done write --artifact notes=NOTES.md"
+    stage.host(f'echo \'{{"usage": {{"cost_usd": {amount}}}}}\'; {work}')
+    stage.begin()
+    assert stage.run().code == 3
+    assert (stage.state.step("verify").status, stage.state.spent) == ("done", 0)
+
+
+def test_what_a_used_bound_advises_is_enough(stage):
+    stage.define(bounds="bounds = { max_cost = 2 }")
+    stage.host('echo \'{"usage": {"cost_usd": 50.5}}\'; sleep 5')
+    stage.begin()
+    said = stage.run()
+    assert "(holdfast extend --cost 54" in said.out
+    stage.bench.person("extend", "--cost", "54", says="\n")
+    assert "bound" not in {one.kind for one in stage.bench.open().workflow().briefing().blockers}

@@ -83,7 +83,7 @@ class Draft:
         """Refuses where a bound is used up."""
         for usage in limits.usages(self.state, self.facts.now):
             if usage.reached:
-                raise refusals.bound_reached(usage.bound, usage.used_text, usage.limit_text)
+                raise refusals.bound_reached(usage.bound, usage.used_text, usage.limit_text, usage.over)
 
     @property
     def is_spent(self) -> bool:

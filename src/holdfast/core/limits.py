@@ -25,6 +25,11 @@ class Usage(Value):
         return int(100 * self.used / self.limit)
 
     @property
+    def over(self) -> float:
+        """The dollars or seconds that were used beyond the bound."""
+        return max(0.0, self.used - self.limit) / (1_000_000 if self.bound == "cost" else 1)
+
+    @property
     def reached(self) -> bool:
         return self.used >= self.limit
 

@@ -175,7 +175,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         spent = next((one for one in limits.usages(state, facts.now) if one.reached), None)
         if spent:  # nothing continues without more of it
             said = f"{_used_up(spent)}, and paused: {state.paused.reason}"
-            more = remedies.extend(**{spent.bound: remedies.MORE[spent.bound]})
+            more = remedies.more_of(spent.bound, spent.over)
             ways = remedies.person("this", more, remedies.resume(text="then"))
         return [gates.Unmet("mark", "paused", said, ways, state.paused.reason)]
     if is_outdated(state, facts):
@@ -184,7 +184,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         return list(facts.ground)
     for usage in limits.usages(state, facts.now):
         if usage.reached:
-            return [gates.Unmet("bound", usage.bound, _used_up(usage), remedies.extending(usage.bound))]
+            return [gates.Unmet("bound", usage.bound, _used_up(usage), remedies.extending(usage.bound, usage.over))]
     above = blocked_above(state, path)
     if above and progress.status not in lifecycle.FINISHED:
         return [one.replace(message=f"{above} is {one.message}") for one in blockers(state, above, facts)]

@@ -373,10 +373,10 @@ def paused(state: State) -> Refused:
     return Refused("paused", said, remedy=own, facts={"workflow": state.id, "reason": reason, "by": by})
 
 
-def bound_reached(bound: str, used: str, limit: str) -> Refused:
+def bound_reached(bound: str, used: str, limit: str, over: float = 0) -> Refused:
     said = f"the bound on {bound} is used up: {used} of {limit}; a person decides whether to continue"
     facts = {"bound": bound, "used": used, "limit": limit}
-    return Refused("bound_reached", said, remedy=remedies.extending(bound), facts=facts)
+    return Refused("bound_reached", said, remedy=remedies.extending(bound, over), facts=facts)
 
 
 def read_only_role(state: State, role: str) -> Refused:

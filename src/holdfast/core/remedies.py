@@ -22,7 +22,8 @@ FIX_CODE = "fix it, commit it, then"
 _PERSON = "person"
 CONFIG = ".holdfast/config.toml"
 _SETTLED = "once that is settled"
-MORE = {"cost": 5, "time": "1h", "iterations": 3}
+MORE_DOLLARS, MORE_HOURS = 5, 1
+MORE = {"cost": MORE_DOLLARS, "time": f"{MORE_HOURS}h", "iterations": 3}
 
 
 def _of(command: str, *names: str) -> Callable[..., Remedy]:
@@ -140,9 +141,20 @@ def extend(**bounds: object) -> Remedy:
     return named("extend", bounds)
 
 
-def extending(bound: str) -> tuple[Remedy, ...]:
-    """What leads on when a bound is used up."""
-    return person("this", extend(**{bound: MORE[bound]}), cancel())
+def extending(bound: str, over: float = 0) -> tuple[Remedy, ...]:
+    """What leads on when a bound is used up, by so many dollars or seconds more than it allows."""
+    return person("this", more_of(bound, over), cancel())
+
+
+def more_of(bound: str, over: float = 0) -> Remedy:
+    """What gives a workflow the usual amount beyond what it has used of a bound."""
+    if bound == "cost":
+        return extend(cost=MORE_DOLLARS + _up(over))
+    return extend(time=f"{MORE_HOURS + _up(over / 3600)}h") if bound == "time" else extend(**{bound: MORE[bound]})
+
+
+def _up(number: float) -> int:
+    return -int(-number // 1)
 
 
 def start(definition: str | Blank, subject: str | Blank = "", **more: Any) -> Remedy:

@@ -21,7 +21,7 @@ NAMES = frozenset(
 PACKAGES = (
     *("@anthropic-ai/claude-code", "claude/versions", "@openai/codex", "opencode-ai", "@google/gemini-cli"),
     *("@github/copilot", "cursor-agent/versions", "@sourcegraph/amp", "@augmentcode/auggie", "@qwen-code/qwen-code"),
-    *("@charmland/crush", "@kilocode/cli", "@continuedev/cli", "@anthropic-ai/claude-agent-sdk"),
+    *("@charmland/crush", "@kilocode/cli", "@continuedev/cli", "@anthropic-ai/claude-agent-sdk", "holdfast/runner"),
 )
 _INTERPRETERS = ("node", "bun", "deno", "python", "ruby", "bash", "sh", "dash", "zsh", "env", "npx", "uv", "uvx")
 _PASSING = ("doas", "expect", "runuser", "script", "socat", "ssh", "su", "sudo", "unbuffer")

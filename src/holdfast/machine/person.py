@@ -74,6 +74,12 @@ def objection(pid: int = 0) -> str:
     return _objection(pid or os.getpid(), frozenset())
 
 
+def host_above() -> str:
+    """The agent host that this process comes from; empty when there is none."""
+    found = (agent_hosts.name_of(one.title, one.program, one.words) for one in processes.ancestry(os.getpid()))
+    return next(filter(None, found), "")
+
+
 def _objection(pid: int, seen: frozenset[int]) -> str:
     seen |= {pid}
     ancestry = list(processes.ancestry(pid))

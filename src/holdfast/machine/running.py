@@ -201,5 +201,5 @@ def no_rights(host: str, rights: str, known: tuple[str, ...]) -> UsageError:
 def no_host(word: str, known: tuple[str, ...]) -> UsageError:
     from holdfast.core.remedy import Blank, Remedy
 
-    way = Remedy("run", {"host": Blank("HOST")}, text=f"one of {', '.join(known)}:")
+    way = Remedy("run", {"host": Blank("HOST")}, text=f"one of {', '.join(known)}")
     return UsageError("no_host", f"there is no host {word[:80]!r} to run", remedy=way, facts={"host": word[:80]})

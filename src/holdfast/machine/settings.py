@@ -52,6 +52,8 @@ class Settings(Value):
     objection: str = ""
     """Why the terminal that is attached is no person's."""
     token: str = ""
+    run: str = ""
+    """The ULID of the workflow that a runner started this process for."""
     allow_unsafe_fs: bool = False
     data_dir: str = ""
     config_dir: str = ""
@@ -128,6 +130,7 @@ def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str 
         person=person,
         objection=objection,
         token=_token(environ),
+        run=environ.get("HOLDFAST_RUN", ""),
         allow_unsafe_fs=environ.get("HOLDFAST_ALLOW_UNSAFE_FS") == "1",
         data_dir=environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"),
         config_dir=environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"),

@@ -390,6 +390,7 @@ class Project:
 
     def _only(self) -> Entry:
         candidates = self.wired.candidates()
+        candidates = [one for one in candidates if one.ulid == self.wired.settings.run] or candidates
         if len(candidates) == 1:
             return candidates[0]
         if candidates:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from holdfast.runner.events import Event
 
 RIGHTS = ("read", "edits", "all")
+_MOST = 1_000_000_000
+"""More than any turn uses, of tokens or dollars."""
 OWN = ("holdfast",)
 """Programs that an agent may always run: what a step asks for is typed by them."""
 
@@ -99,10 +101,14 @@ def table(value: Any) -> Mapping[str, Any]:
 
 
 def count(value: Any) -> int:
-    return int(value) if isinstance(value, int | float) and value > 0 else 0
+    return int(value) if _is_amount(value) and value > 0 else 0
 
 
 def micros(value: Any) -> int | None:
     """Dollars as micro-dollars; None for anything that is no amount."""
-    is_amount = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    return round(value * 1_000_000) if is_amount else None
+    return round(value * 1_000_000) if _is_amount(value) else None
+
+
+def _is_amount(value: Any) -> bool:
+    """Whether a host can mean it: neither infinite nor beyond what any turn costs or reads."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST

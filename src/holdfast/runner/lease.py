@@ -42,6 +42,10 @@ class Leased:
         self.token = _token(workflow.state, secret)
         self._beaten = time.monotonic()
 
+    def is_held(self, state: State) -> bool:
+        """Whether the whole workflow is leased, by this runner or by somebody else."""
+        return any(not one.step for one in state.leases.values())
+
     def beat(self, opened: Callable[[], Workflow]) -> None:
         if time.monotonic() - self._beaten > TTL / 3:
             self._beaten = time.monotonic()

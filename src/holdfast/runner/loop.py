@@ -61,15 +61,29 @@ class Runner(Working):
         try:
             self._folder.forget("stop")
             os.close(wait_for_last(self._folder))
-            self._lease.take(workflow)
-            self._settings = self._settings.replace(token=self._lease.token)
-            self._recover(self._open())
-            return self._untrusted(self._open()) or self._loop()
+            result = None
+            while result is None:
+                result = self._leased()
+            return result
         finally:
             self._folder.forget("now")
             self._lease.end(self._open())
             self._folder.prune()
             self._folder.let_go()
+
+    def _leased(self) -> Result | None:
+        """What became of the run; None where an agent ended the lease, which its own token lets it do."""
+        self._settings = self._settings.replace(token="")
+        self._lease.take(self._open())
+        self._settings = self._settings.replace(token=self._lease.token)
+        try:
+            self._recover(self._open())
+            return self._untrusted(self._open()) or self._loop()
+        except HoldfastError as refusal:
+            if refusal.code != "fenced" or self._lease.is_held(self._open().state):
+                raise
+            self._tell("fenced", "the agent ended the lease of this run, and it is taken again", {})
+            return None
 
     def preview(self) -> tuple[Need, str, str]:
         """Who is needed now, the host and its rights; nothing is changed."""

@@ -7,6 +7,7 @@ import sys
 from _collections_abc import Mapping
 from contextlib import suppress
 
+from holdfast.core.remedy import shell
 from holdfast.errors import NotFound
 from holdfast.files.locks import locked
 from holdfast.runner.folder import Folder
@@ -95,6 +96,9 @@ def found(name: str, env: Mapping[str, str], cwd: str) -> str:
     import shutil
 
     path = shutil.which(name, path=env.get("PATH")) if "/" not in name else os.path.join(cwd, name)
+    if path and os.path.isfile(path) and not os.access(path, os.X_OK):
+        said = f"the host cannot be started: {name} may not be executed"
+        raise NotFound("no_program", said, remedy=shell("chmod", "+x", path))
     if path is None or not os.access(path, os.X_OK):
         said = f"the host cannot be started: there is no program {name} on the path"
         raise NotFound("no_program", said, remedy=f"install {name}, or name another host with --host")

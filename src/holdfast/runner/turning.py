@@ -152,11 +152,15 @@ class Turn:
             return Outcome(LIMITED, "the model's service limits requests", self._limited.seconds)
         if code == 0 and (ended is None or not ended.failure):
             return Outcome(OVER)
-        why = (
-            ended.failure if ended is not None and ended.failure else said.rpartition("\n")[2]
-        ) or f"exit code {code}"
+        why = (ended.failure if ended is not None else "") or _reason(said) or f"exit code {code}"
         is_limit = code != 0 and ended is not None and not ended.failure  # its own limit of requests
         return Outcome(OVER) if is_limit else Outcome(FAILED, why[:500])
+
+
+def _reason(said: str) -> str:
+    """The last line of what a host printed that is no advice."""
+    lines = [line for line in said.split("\n") if line.strip() and not line.startswith("→")]
+    return lines[-1] if lines else ""
 
 
 def counted_again(host: Host, ledger: Ledger, meter: Meter, folder: Folder, spend: Spending) -> None:

@@ -72,7 +72,9 @@ def stop(call: Call) -> None:
 
 def _require_person(what: str, command: str) -> None:
     """An agent that starts agents would spend without anybody having asked for it."""
-    if is_hosted(os.environ):
+    from holdfast.machine.person import host_above
+
+    if is_hosted(os.environ) or host_above():
         raise refusals.person_needed(what, remedies.named(command, who="person"))
 
 
