@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from _collections_abc import Callable
 
 from holdfast.core import remedies
@@ -60,16 +61,29 @@ class Runner(Working):
         self._lease = Leased(self._folder)
         try:
             self._folder.forget("stop")
+            self._folder.forget("ended")
             os.close(wait_for_last(self._folder))
             self._lease.take(workflow)
             self._settings = self._settings.replace(token=self._lease.token)
             self._recover(self._open())
-            return self._untrusted(self._open()) or self._loop()
+            result = self._untrusted(self._open()) or self._loop()
+            if result.code == NEEDED_CODE:
+                self._note_end(result.why, result.said, result.step)
+            return result
+        except HoldfastError as failure:
+            self._note_end("failed", failure.message)
+            raise
         finally:
-            self._folder.forget("now")
+            self._folder.end()
             self._lease.end(self._open())
             self._folder.prune()
             self._folder.let_go()
+
+    def _note_end(self, why: str, said: str, step: str = "") -> None:
+        """Kept for those who do not look at the terminal, until something happens after the end of the lease."""
+        if self._lease.token:
+            last = {"ended": why, "message": said, "step": step, "revision": self._open().state.revision + 1}
+            self._folder.tell("ended", {**last, "at": time.time()})
 
     def preview(self) -> tuple[Need, str, str]:
         """Who is needed now, the host and its rights; nothing is changed."""

@@ -26,7 +26,7 @@ def of(state: State, step: str, root: str) -> Team:
 
 
 def told(state: State, step: str, name: str, root: str) -> str:
-    """What the team says to whoever works in this role."""
+    """The instructions that ship with a role of the team."""
     found = (_role(state, step, kind, root) for kind in (CREATOR, REVIEWER))
     return next((text for role, text in found if role == name), "")
 

@@ -144,7 +144,7 @@ class Working:
         def show(now: Mapping[str, object]) -> None:
             self._show({**data, **now, "spent": self._spent})
 
-        self._limit_said = ""
+        self._limit_said, self._shown = "", 0.0
         watch = Watch(spend, enough, beat, self._stopping, show)
         outcome = Turn(host, order, ledger, meter, self._folder, watch).run(env)
         self._shared.learn(meter.taught)
@@ -307,7 +307,7 @@ class Working:
         self._show_(now)
         if time.monotonic() - self._shown > _LOOKS:
             self._shown = time.monotonic()
-            self._folder.write("now", {**now, "at": time.time()})
+            self._folder.tell("now", {**now, "at": time.time()})
 
     def _credential(self) -> str:
         names = (one for one in self._host.variables if self._environ.get(one))
