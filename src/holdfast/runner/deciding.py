@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import gates, lifecycle
 from holdfast.core.value import Value
+from holdfast.runner.team import Team
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class Tried(Value):
     """What the runner knows of the step since it last changed."""
 
     had_turn: bool = False
-    """Whether an agent worked in this attempt at the step."""
+    """Whether an agent worked in this attempt at the step, and no reviewer after it."""
     refused: bool = False
     """Whether Holdfast tried to hand the step in since the last turn, and its gates refused that."""
 
@@ -31,13 +32,13 @@ class Need(Value):
     does: str = ""
     """What Holdfast does itself: `begin`, `resume` or `done`."""
     role: str = ""
-    """The role of a reviewer."""
+    """Who works: a reviewer, or a member of a shipped team, who hands in nothing."""
     said: str = ""
     """What is lacking, in the words of every surface."""
     ways: tuple[Remedy, ...] = ()
 
 
-def need(brief: Briefing, tried: Tried) -> Need:
+def need(brief: Briefing, tried: Tried, team: Team) -> Need:
     """Who is needed for the next move of a workflow."""
     first, step = brief.first, brief.step or ""
     if first is None or brief.status == "cancelled":
@@ -46,21 +47,24 @@ def need(brief: Briefing, tried: Tried) -> Need:
     if brief.turn == "person" or first.kind in _STOPPING:
         return asked.replace(who=PERSON)
     if first.kind == "review":
-        return asked.replace(who=REVIEWER, role=_role(brief, step))
+        return asked.replace(who=REVIEWER, role=team.reviewer or _role(brief, step))
     if first.kind in ("begin", "failed"):
         return asked.replace(who=ENGINE, does="begin" if first.kind == "begin" else "resume")
-    if not tried.refused and _is_handed_in(brief, step, tried):
-        return asked.replace(who=ENGINE, does="done")
-    return asked.replace(who=AGENT)
+    if not tried.refused and _is_handed_in(brief, step, tried, team):
+        return asked.replace(who=ENGINE, does="done", role=team.creator)
+    return asked.replace(who=AGENT, role=team.creator)
 
 
-def _is_handed_in(brief: Briefing, step: str, tried: Tried) -> bool:
+def _is_handed_in(brief: Briefing, step: str, tried: Tried, team: Team) -> bool:
     """Whether nothing but what Holdfast does and sees itself is between this step and the next one.
 
     What an agent has to say of its own work is said by the agent: a turn that ended is no sign that it is finished.
+    The creator of a team may not say it, and a reviewer looks at its work next.
     """
     if not step or brief.step_status != lifecycle.ACTIVE:
         return False
+    if team.creator:
+        return tried.had_turn
     lacking = [one for one in brief.blockers if one.kind != "done"]
     if not all(_is_own(one, brief, step) for one in lacking):
         return False

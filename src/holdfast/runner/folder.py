@@ -63,6 +63,28 @@ class Folder:
             return {}
         return found if isinstance(found, dict) else {}
 
+    def tell(self, name: str, value: Mapping[str, Any]) -> None:
+        """Notes how the run stands, and touches the folder of all runs: those who look there see that something is
+        new by one look for all of them.
+        """
+        self.write(name, value)
+        self._touch()
+
+    def end(self) -> None:
+        self.forget("now")
+        self._touch()
+
+    def _touch(self) -> None:
+        with suppress(OSError):
+            os.utime(os.path.dirname(self.path))
+
+    def standing(self, revision: int) -> dict[str, Any]:
+        """How the turn stands; where nobody runs the workflow, why the last run ended for a person, unless something
+        happened to the workflow since.
+        """
+        found = self.now() or (self.read("ended") if os.path.exists(self.file("ended")) else {})
+        return found if "ended" not in found or found.get("revision") == revision else {}
+
     def now(self) -> dict[str, Any]:
         """How the turn of a host stands, where somebody runs the workflow; empty where nobody does."""
         found = self.read("now") if os.path.exists(self.file("now")) else {}

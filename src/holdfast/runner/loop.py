@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from _collections_abc import Callable
 
 from holdfast.core import remedies
@@ -14,7 +15,7 @@ from holdfast.core.remedy import Remedy
 from holdfast.core.value import Value
 from holdfast.errors import Conflict, HoldfastError, Refused
 from holdfast.machine.running import Running, no_rights
-from holdfast.runner import chosen, deciding
+from holdfast.runner import chosen, deciding, team
 from holdfast.runner.deciding import Need, Tried
 from holdfast.runner.folder import NOW, Folder
 from holdfast.runner.lease import Leased
@@ -60,13 +61,19 @@ class Runner(Working):
         self._lease = Leased(self._folder)
         try:
             self._folder.forget("stop")
+            self._folder.forget("ended")
             os.close(wait_for_last(self._folder))
             result = None
             while result is None:
                 result = self._leased()
+            if result.code == NEEDED_CODE:
+                self._note_end(result.why, result.said, result.step)
             return result
+        except HoldfastError as failure:
+            self._note_end("failed", failure.message)
+            raise
         finally:
-            self._folder.forget("now")
+            self._folder.end()
             self._lease.end(self._open())
             self._folder.prune()
             self._folder.let_go()
@@ -85,6 +92,12 @@ class Runner(Working):
             self._tell("fenced", "the agent ended the lease of this run, and it is taken again", {})
             return None
 
+    def _note_end(self, why: str, said: str, step: str = "") -> None:
+        """Kept for those who do not look at the terminal, until something happens after the end of the lease."""
+        if self._lease.token:
+            last = {"ended": why, "message": said, "step": step, "revision": self._open().state.revision + 1}
+            self._folder.tell("ended", {**last, "at": time.time()})
+
     def preview(self) -> tuple[Need, str, str]:
         """Who is needed now, the host and its rights; nothing is changed."""
         workflow = self._open()
@@ -92,7 +105,7 @@ class Runner(Working):
         host = chosen.host(self._asked.host, running, self._environ)
         self._folder = Folder(workflow.wired.place.home, workflow.ulid)
         brief = workflow.briefing()
-        return deciding.need(brief, self._tried(workflow, brief)), host.name, running.rights
+        return self._need(workflow, brief), host.name, running.rights
 
     def _untrusted(self, workflow: Workflow) -> Result | None:
         """Before anything is paid for: nobody trusts a command that a later step has to run."""
@@ -115,7 +128,7 @@ class Runner(Working):
             brief = workflow.briefing()
             if result := self._over(workflow, brief, turns):
                 return result
-            need = deciding.need(brief, self._tried(workflow, brief))
+            need = self._need(workflow, brief)
             if need.who == deciding.NOBODY:
                 return self._ended(brief, need)
             if need.who == deciding.PERSON:
@@ -154,6 +167,8 @@ class Runner(Working):
             elif need.does == "resume":
                 workflow.resume(step)
             else:
+                if need.role and team.commit(workflow, step):
+                    workflow = self._open()
                 workflow.cancelled = lambda: self._stopping() == NOW
                 workflow.done(step, watch=self._checking(step))
             said = f"{step}: {'begun' if need.does == 'begin' else 'begun again' if need.does == 'resume' else 'done'}"
@@ -190,10 +205,15 @@ class Runner(Working):
             workflow.fail(step, refusal.message[:1000])
         self._refused = step, self._open().state.step(step).attempt
 
+    def _need(self, workflow: Workflow, brief: Briefing) -> Need:
+        members = team.of(workflow.state, brief.step or "", workflow.wired.place.root)
+        return deciding.need(brief, self._tried(workflow, brief), members)
+
     def _tried(self, workflow: Workflow, brief: Briefing) -> Tried:
         step = brief.step or ""
         attempt = workflow.state.step(step).attempt if step else 0
-        had = self._notes(step, attempt).get("turns", 0) > 0
+        notes = self._notes(step, attempt)
+        had = notes.get("turns", 0) > 0 and not notes.get("reviewed")
         return Tried(had, self._refused == (step, attempt))
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from _collections_abc import Sequence
 
+from holdfast.runner import team
+from holdfast.runner.deciding import REVIEWER
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.project.workflow import Workflow
@@ -19,8 +22,10 @@ _ALONE = (
 
 def first(workflow: Workflow, need: Need, *, why: Sequence[str] = ()) -> str:
     """The first prompt of a session: all that there is to know."""
-    packet = workflow.packet()
-    return "\n\n".join([_ALONE, *_because(why), packet, _asked(workflow, need), *_bounds(workflow)]) + "\n"
+    told = team.told(workflow.state, need.step, need.role, workflow.wired.place.root) if need.role else ""
+    role = [f"Your role is {need.role}, and SLUG is {workflow.id}.\n\n{told.strip()}"] if told else []
+    asked = _asked(workflow, need)
+    return "\n\n".join([_ALONE, *role, *_because(why), workflow.packet(), asked, *_bounds(workflow)]) + "\n"
 
 
 def more(workflow: Workflow, need: Need, *, why: Sequence[str] = ()) -> str:
@@ -37,10 +42,17 @@ def _because(why: Sequence[str]) -> list[str]:
 
 def _asked(workflow: Workflow, need: Need) -> str:
     id = workflow.id
-    if need.role:
+    if need.who == REVIEWER:
+        gate = workflow.state.plan.step(need.step).review
+        then = "It is read when you stop." if gate and gate.files else "Then do what the line about the review says."
         return (
             f"You are the reviewer of {need.step}, in the role {need.role}. Look at the work, and change none of it."
-            f" Then do what the line about the review says. {need.said}."
+            f" {need.said}. {then}"
+        )
+    if need.role:
+        return (
+            f"Work on {need.step} in the role {need.role}, and stop when its files are written. What you wrote is then"
+            " committed and handed in for you: commands of holdfast that change the state are refused in this role."
         )
     if not need.step:
         return f"All steps are done. What is left: {need.said}. To see the command for it: holdfast next -w {id}"

@@ -14,7 +14,7 @@ from holdfast.errors import Refused
 from holdfast.machine.running import Running
 from holdfast.project.project import open_project
 from holdfast.runner import chosen, prompting, turning
-from holdfast.runner.deciding import Need
+from holdfast.runner.deciding import REVIEWER, Need
 from holdfast.runner.folder import Folder
 from holdfast.runner.host import Host, Order
 from holdfast.runner.lease import ROLE, Leased
@@ -108,7 +108,7 @@ class Working:
     def _turned(self, workflow: Workflow, need: Need, ledger: Ledger, text: str) -> Outcome:
         state, running, host = workflow.state, self._running, chosen.again(self._host, self._running)
         place, repository = workflow.wired.place, workflow.wired.place.repository
-        gate = state.plan.step(need.step).review if need.role else None
+        gate = state.plan.step(need.step).review if need.who == REVIEWER else None
         looks = gate is not None and not gate.files and running.rights != "all"
         order = Order(
             session=ledger.session,
@@ -118,7 +118,7 @@ class Working:
             rights="read" if looks and "read" in host.rights else running.rights,
             running=running,
             git=repository.common_dir if repository else "",
-            is_review=bool(need.role),
+            is_review=need.who == REVIEWER,
         )
         own = {"HOLDFAST_TOKEN": self._lease.token, "HOLDFAST_RUN": state.ulid}
         own |= {"HOLDFAST_ACTOR": need.role} if need.role else {}
@@ -144,7 +144,7 @@ class Working:
         def show(now: Mapping[str, object]) -> None:
             self._show({**data, **now, "spent": self._spent})
 
-        self._limit_said = ""
+        self._limit_said, self._shown = "", 0.0
         watch = Watch(spend, enough, beat, self._stopping, show)
         outcome = Turn(host, order, ledger, meter, self._folder, watch).run(env)
         self._shared.learn(meter.taught)
@@ -171,7 +171,7 @@ class Working:
             return
         self._failures = 0
         self._shared.allowed()
-        notes = {**notes, "turns": notes["turns"] + 1}
+        notes = {**notes, "turns": notes["turns"] + 1, "reviewed": need.who == REVIEWER}
         mark = self._mark(workflow, step)
         if outcome.kind == turning.STALLED:
             self._why.append(f"your last turn was ended: {outcome.said}")
@@ -182,7 +182,7 @@ class Working:
         elif notes["turns"] >= self._running.turns:
             self._block(workflow, step, f"{notes['turns']} turns of an agent did not finish it")
         self._note(step, attempt, notes)
-        if need.role:
+        if need.who == REVIEWER:
             self._reviewed(self._open(), step)
 
     def _stalled(self, workflow: Workflow, need: Need, notes: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
@@ -307,7 +307,7 @@ class Working:
         self._show_(now)
         if time.monotonic() - self._shown > _LOOKS:
             self._shown = time.monotonic()
-            self._folder.write("now", {**now, "at": time.time()})
+            self._folder.tell("now", {**now, "at": time.time()})
 
     def _credential(self) -> str:
         names = (one for one in self._host.variables if self._environ.get(one))

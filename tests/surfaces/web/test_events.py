@@ -10,8 +10,8 @@ from holdfast.surfaces.web.events import Events
 class Projects:
     """What gives the watcher its store, and counts how often it looks."""
 
-    def __init__(self, store) -> None:
-        self._store, self.looks = store, 0
+    def __init__(self, wired) -> None:
+        self._store, self.place, self.looks = wired.store, wired.place, 0
 
     def opened(self):
         return type("Opened", (), {"wired": type("Wired", (), {"store": self._store})})
@@ -23,7 +23,7 @@ class Projects:
 
 def test_nobody_looks_for_changes_while_nobody_listens(site):
     workflow = site.bench.open().start({"name": "one", "step": [{"id": "a"}]}, "1")
-    projects = Projects(site.bench.open().wired.store)
+    projects = Projects(site.bench.open().wired)
 
     async def story() -> None:
         events = Events(projects)

@@ -47,11 +47,11 @@ class Role(Value):
     text: str
 
 
-def roles(root: str = "") -> list[Role]:
-    """The roles of all systems, with what the project in `root` has in their place."""
+def roles(root: str = "", system: str = "") -> list[Role]:
+    """The roles of all systems, or of one, with what the project in `root` has in their place."""
     return [
         _role(folder, root, file.removesuffix(".md"))
-        for folder in folders("team")
+        for folder in folders("team", system)
         for file in sorted(os.listdir(os.path.join(folder, "roles")))
     ]
 

@@ -12,6 +12,7 @@ from holdfast.project.project import open_project
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.waiting import OVER, require_there
 from holdfast.surfaces.notifying import Beside
+from holdfast.surfaces.runs import Turns
 from holdfast.surfaces.watching import Watcher
 
 TYPE_CHECKING = False
@@ -22,7 +23,9 @@ _CLEAR = "\x1b[H\x1b[2J"
 
 
 def status(call: Call, show: Callable[[Call], None], nothing: Callable[[Call], None]) -> None:
-    """The whole status after each change: of one workflow until it has ended, of several until none is active."""
+    """The whole status after each change, also of the turn of an agent: of one workflow until it has ended, of several
+    until none is active.
+    """
     store = call.project.wired.store
     many = not call.named() and len(call.project.wired.candidates()) > 1
     if not many:
@@ -32,6 +35,7 @@ def status(call: Call, show: Callable[[Call], None], nothing: Callable[[Call], N
     draw = _drawn if call.is_shown and os.environ.get("TERM", "dumb") != "dumb" and not call.args.json else _below
     watcher.look()
     first, ended, resized = True, _Reader(call), _Size(call)
+    turned = Turns(call.project.wired.place.home, "" if many else call.about, clock=draw is _drawn)
     try:
         with beside:
             while True:
@@ -39,7 +43,7 @@ def status(call: Call, show: Callable[[Call], None], nothing: Callable[[Call], N
                 draw(call, nothing if many and over else show, first=first)
                 if over:
                     return
-                watcher.wait(ended=lambda: ended() or resized())
+                watcher.wait(ended=lambda: ended() or resized() or turned())
                 if ended():
                     return
                 first = False

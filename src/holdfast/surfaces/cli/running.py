@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Sequence
 
-from holdfast.core import lifecycle, moment, queries, refusals, remedies
+from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.apply import Record
 from holdfast.core.definition import BUILT_IN
 from holdfast.core.remedy import Blank, told
@@ -106,7 +106,7 @@ def _whole(call: Call, others: Sequence[Entry]) -> None:
     state, brief = workflow.state, workflow.briefing()
     changed, apart = _definition_changed(call, state), workflow.out_of_sync()
     own = call.project.wired.shadowing(state.type, state.source)
-    lost, left, run = call.project.troubles, _left(call), _run_now(call, state)
+    lost, left, run = call.project.troubles, _left(call), _run_of(call, state)
     if call.args.json:
         from holdfast.core import answers
 
@@ -127,25 +127,21 @@ def _whole(call: Call, others: Sequence[Entry]) -> None:
     call.answer({}, text + "".join(f"\n{call.style.yellow(escape(said))}\n" for said in notes if said))
 
 
-def _run_now(call: Call, state: State) -> dict[str, Any]:
-    """How the turn of an agent stands that `holdfast run` has started."""
+def _run_of(call: Call, state: State) -> dict[str, Any]:
     home = call.project.wired.place.home
-    if not os.path.exists(os.path.join(home, "runs", state.ulid, "now")):
-        return {}
-    from holdfast.runner.folder import Folder
+    if not os.path.isdir(os.path.join(home, "runs", state.ulid)):
+        return {}  # as it is nearly always
+    from holdfast.surfaces import runs
 
-    return Folder(home, state.ulid).now()
+    return runs.of(home, state)
 
 
 def _run_line(run: dict[str, Any]) -> str:
     if not run:
         return ""
-    if "waits" in run:
-        return f"a run waits {moment.span(run['waits'])} for the model's service"
-    if "checks" in run:
-        return f"a run has checks of {run['checks']} running, {moment.span(run['seconds'])}"
-    said = f"a run is at {run['step'] or 'the end'}: turn {run['turn']} of {run['host']}, {moment.span(run['seconds'])}"
-    return said + (f", {run['tool']}" if run["tool"] else "")
+    from holdfast.surfaces import runs
+
+    return runs.line(run)
 
 
 def _left(call: Call) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from _collections_abc import Iterator, Sequence
+from _collections_abc import Iterator, Mapping, Sequence
 
 from holdfast.core.briefing import Briefing
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
+from holdfast.surfaces.runs import line
 
 APPROVERS = "approvers"
 """The code of the alert that the list of those who may approve changed."""
@@ -26,9 +27,16 @@ class News(Value):
     """Whether it is told once for all workflows of the project."""
 
 
-def of(brief: Briefing, kinds: Sequence[str]) -> list[News]:
-    """The news as the workflow is now, of these kinds."""
-    return [one for one in _all(brief) if one.kind in kinds]
+def of(brief: Briefing, kinds: Sequence[str], run: Mapping[str, Any]) -> list[News]:
+    """The news as the workflow is now, of these kinds; `run` is what `runs.of` gives for it."""
+    return [one for one in (*_all(brief), *_of_run(brief, run)) if one.kind in kinds]
+
+
+def _of_run(brief: Briefing, run: Mapping[str, Any]) -> Iterator[News]:
+    """Why a run ended, where nothing else of the workflow says that a person is needed."""
+    if "ended" in run and not brief.waiting:
+        kind = "failed" if run["ended"] == "failed" else "person"
+        yield News(kind, f"run {run['at']}", line(run), str(run["step"]))
 
 
 def _all(brief: Briefing) -> Iterator[News]:

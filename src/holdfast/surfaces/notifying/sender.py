@@ -16,6 +16,7 @@ from holdfast.machine import notices as notices_
 from holdfast.machine.notices import Notices
 from holdfast.plain.plainjson import compact
 from holdfast.project.project import Project
+from holdfast.surfaces import runs
 from holdfast.surfaces.notifying import news
 from holdfast.surfaces.notifying.delivery import Message
 from holdfast.surfaces.notifying.news import News
@@ -109,7 +110,7 @@ class Sender:
             brief = self._project.workflow(ulid).refresh().briefing()
         except (HoldfastError, OSError):
             return  # gone, or not to be read now: `doctor` says what is wrong
-        current = news.of(brief, self._notices.on)
+        current = news.of(brief, self._notices.on, runs.of(self._home, brief.state))
         fresh = [one for one in current if not record.has(ulid, one)]
         if fresh:
             try:

@@ -9,6 +9,7 @@ import anyio
 from starlette.responses import StreamingResponse
 
 from holdfast.surfaces.mcp.projects import Projects
+from holdfast.surfaces.runs import Turns
 from holdfast.surfaces.watching import Watcher
 
 MOST = 64
@@ -20,10 +21,11 @@ AGAIN = 1000
 
 
 class Events:
-    """Says "change" to every listener when a workflow got a line, came or went."""
+    """Says "change" to every listener when a workflow got a line, came or went, or an agent's turn changed."""
 
     def __init__(self, projects: Projects) -> None:
         self._watcher = Watcher(lambda: projects.opened().wired.store)
+        self._turned = Turns(projects.place.home)
         self._projects = projects
         self._listeners: set[asyncio.Event] = set()
         self._wanted = asyncio.Event()
@@ -35,7 +37,7 @@ class Events:
         while not self._ended:
             await self._wanted.wait()
             changes = await self._projects.worked(self._watcher.look)
-            if changes is not None and (changes.moved or changes.listed):
+            if self._turned() or (changes is not None and (changes.moved or changes.listed)):
                 self._wake()
             await anyio.sleep(self._watcher.pause)
 

@@ -17,6 +17,7 @@ from holdfast.engine.ports import Cursor
 from holdfast.errors import HoldfastError
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
+from holdfast.surfaces import runs
 from holdfast.surfaces.waiters import is_awaited
 from holdfast.systems.seam.found import told_gone, unreadable
 
@@ -29,6 +30,11 @@ class Seen(Value):
 
     workflow: Workflow
     brief: Briefing
+
+    @property
+    def run(self) -> str:
+        """How `holdfast run` stands here; empty where nobody runs it."""
+        return runs.line(runs.of(self.workflow.wired.place.home, self.brief.state))
 
     @property
     def link(self) -> str:

@@ -69,7 +69,8 @@ def _row(one: Seen, shell: Shell, now: str) -> Markup:
     is_over = bool(state.finished_at or state.cancelled or state.finalized)
     agents = [f"{lease.role}, {gathered.heard(lease, brief)}" for lease in state.leases.values()]
     when = state.finished_at or state.updated_at
-    last = f"{moment.ago(when, now)}" if is_over else "; ".join(agents)
+    run = "" if is_over or shell.is_copy else one.run
+    last = f"{moment.ago(when, now)}" if is_over else run or "; ".join(agents)
     return el(
         "li",
         el(

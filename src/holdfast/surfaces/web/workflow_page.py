@@ -134,9 +134,10 @@ def drawn(one: Seen, name: str) -> Picture:
 def _now(one: Seen, scope: Scope, shell: Shell) -> Markup:
     """What the first blockers are and who clears them, then what follows."""
     brief, plan = one.brief, one.brief.state.plan
+    run = "" if shell.is_copy else one.run
     if brief.first is None:
         return el("p", "All steps are done.")
-    out = []
+    out = [el("p", run, class_="faint")] if run else []
     at = [brief.step] if brief.step else []
     for path in (*at, *(path for path in brief.begun if path != brief.step)):
         found = brief.blockers if path == brief.step else brief.blockers_of(path)

@@ -183,9 +183,10 @@ def dialects() -> list[Dialect]:
     return [dialect(card.name) for card in systems()]
 
 
-def folders(name: str) -> tuple[str, ...]:
-    """The folders of this name that the systems have: `definitions`, `texts`."""
-    found = (os.path.join(os.path.dirname(str(module(card.module).__file__)), name) for card in systems())
+def folders(name: str, only: str = "") -> tuple[str, ...]:
+    """The folders of this name that the systems have, or one of them: `definitions`, `texts`."""
+    cards = [card for card in systems() if only in ("", card.name)]
+    found = (os.path.join(os.path.dirname(str(module(card.module).__file__)), name) for card in cards)
     return tuple(folder for folder in found if os.path.isdir(folder))
 
 
