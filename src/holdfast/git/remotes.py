@@ -106,8 +106,8 @@ def _addresses(repo: git.Repository, where: str, *how: str) -> tuple[str, ...]:
 
 
 def _pushed_to(repo: git.Repository, where: str) -> tuple[str, dict[str, str]]:
-    """What a fetch is given to ask where pushes go to. Git would rewrite the address itself as one that is fetched from,
-    so it has a name that nobody else knows for this one run.
+    """What a fetch is given to ask where pushes go to. Git would rewrite the address as one to fetch from, so it has a
+    name that nobody else knows for this one run.
     """
     fetched, (pushed, *_) = addresses(repo, where)
     if pushed == fetched:
