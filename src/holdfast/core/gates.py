@@ -343,8 +343,9 @@ def deleted(hand_in: HandIn, file: str) -> Unmet:
 def uncommitted(path: str, files: Sequence[str], seeing: Sequence[Remedy] = (), *, finished: bool = False) -> Unmet:
     """Code that no commit has, so that nobody else gets it. `commit` is for work that is under way only."""
     said = f"{_listed(files)}: in no commit yet" + (", so the tests did not run on what others get" if finished else "")
-    commit = remedies.named("commit", {"task": path, "message": remedies.TEXT}, text="then" if seeing else "")
-    return Unmet("commit", path, said, (*seeing, *(remedies.committing(files) if finished else (commit,))))
+    follows = "then" if seeing else ""
+    commit = remedies.named("commit", {"task": path, "message": remedies.TEXT}, text=follows)
+    return Unmet("commit", path, said, (*seeing, *(remedies.committing(files, follows) if finished else (commit,))))
 
 
 def blank(step: Step, progress: Progress, facts: Facts, then: tuple[Remedy, ...] = ()) -> list[Unmet]:

@@ -189,11 +189,11 @@ def go_on(**more: Any) -> Remedy:
     return Remedy("feature continue", **more)
 
 
-def committing(files: Sequence[str]) -> tuple[Remedy, ...]:
+def committing(files: Sequence[str], text: str = "") -> tuple[Remedy, ...]:
     """What brings files to others, or out of the way of the tests."""
     commit = shell("git", "commit", "-m", TEXT, "--", *files, text="then")
     aside = shell("git", "stash", "push", "-u", "--", *files, text="to put it aside instead")
-    return shell("git", "add", "--", *files), commit, aside
+    return shell("git", "add", "--", *files, text=text), commit, aside
 
 
 def finalize(merged: tuple[str, ...] = (), **more: Any) -> Remedy:

@@ -24,7 +24,8 @@ def seeing(repo: git.Repository, paths: Sequence[str]) -> tuple[Remedy, ...]:
         _ASSUMED: [path for path, mark in marks.items() if mark.islower()],
     }
     told = ((flag, files) for flag, files in found.items() if files)
-    text = "git is told to pass over it:"
+    texts = ("git is told to pass over it", "then")
     return tuple(
-        shell("git", "-C", repo.top, "update-index", f"--no-{flag}", "--", *files, text=text) for flag, files in told
+        shell("git", "-C", repo.top, "update-index", f"--no-{flag}", "--", *files, text=text)
+        for text, (flag, files) in zip(texts, told, strict=False)
     )

@@ -80,17 +80,47 @@ def fetch(repo: git.Repository, branch: str) -> str:
 
 
 def ask(repo: git.Repository, branch: str, where: str) -> Asked:
-    """The same of a remote that is named, with what it has."""
+    """The same of a remote that is named, with what it has where pushes go to, which may be another address."""
     if not where or not changes.url(repo, where):
         return Asked(where)
     tracking = tracking_of(repo, where, branch)
     full = f"refs/heads/{branch}"
     words = ("fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance")
+    source, settings = _pushed_to(repo, where)
     try:
-        run(repo.top, *words, "--", where, f"+{full}:{tracking}", seconds=SECONDS)
+        run(repo.top, *words, "--", source, f"+{full}:{tracking}", env=settings, seconds=SECONDS)
     except HoldfastError as error:
         return Asked(where, why="" if "couldn't find remote ref" in error.message else _reason(error))
     return Asked(where, changes.at_ref(repo, tracking) or "")
+
+
+def addresses(repo: git.Repository, where: str) -> tuple[str, tuple[str, ...]]:
+    """The address that a remote is fetched from and those that it is pushed to, as git rewrites them."""
+    fetched, pushed = _addresses(repo, where), _addresses(repo, where, "--push")
+    return (fetched[0] if fetched else where), pushed or (where,)
+
+
+def _addresses(repo: git.Repository, where: str, *how: str) -> tuple[str, ...]:
+    code, listed = run(repo.top, "remote", "get-url", *how, "--all", "--", where, ok=(0, 2, 128))
+    return tuple(os.fsdecode(listed).splitlines()) if code == 0 else ()
+
+
+def _pushed_to(repo: git.Repository, where: str) -> tuple[str, dict[str, str]]:
+    """What a fetch is given to ask where pushes go to. Git would rewrite the address as one to fetch from, so it has a
+    name that nobody else knows for this one run.
+    """
+    fetched, (pushed, *_) = addresses(repo, where)
+    if pushed == fetched:
+        return where, {}
+    name = f"pushed-{os.urandom(16).hex()}"
+    count = int(os.environ.get("GIT_CONFIG_COUNT") or 0)
+    key = {f"GIT_CONFIG_KEY_{count}": f"url.{pushed}.insteadOf", f"GIT_CONFIG_VALUE_{count}": name}
+    return name, {"GIT_CONFIG_COUNT": str(count + 1), **key}
+
+
+def forget(repo: git.Repository, branch: str, where: str) -> None:
+    """What a remote was heard to have of a branch no longer counts, as it is at another address."""
+    run(repo.top, "update-ref", "-d", tracking_of(repo, where, branch))
 
 
 def tracking_of(repo: git.Repository, where: str, branch: str) -> str:

@@ -252,6 +252,9 @@ def test_a_changed_file_that_git_is_told_to_pass_over_can_be_committed_as_advise
         house.ok(*RUN)
     error = house.refused(*words)
     assert "Makefile: in no commit yet" in error["message"], error
+    said = house.agent(*words).err
+    order = ["pass over it: git", "then: git add", "then: git commit"] if finished else ["pass over it: git", "then: "]
+    assert [said.find(one) for one in order] == sorted(said.find(one) for one in order if one in said), said
     for one in error["remedies"][: 3 if finished else 2]:
         typed = shlex.split(one["command"].replace("TEXT", "'The tests'"))
         house.git(*typed[1:]) if typed[0] == "git" else house.ok(*typed[1:])

@@ -175,3 +175,103 @@ def test_what_is_committed_after_the_end_does_not_go_out_with_it(house):
     assert not has_evil(house, BRANCH, "docs/user-guide.md")
     house.git("reset", "-q", "--hard", "HEAD^")
     assert f"pushed {BRANCH}" in house.ok("feature", "finalize", SLUG).out
+
+
+def fork(house: House) -> tuple[str, str]:
+    """A copy of the remote whose base has code that the feature merges: its address, and the remote's."""
+    there, copy = house.root.with_name("remote.git"), house.root.with_name("fork.git")
+    house.git("clone", "-q", "--bare", str(there), str(copy))
+    house.git("switch", "-q", "-c", "dev", "main")
+    commit(house)
+    house.git("push", "-q", str(copy), "dev:main")
+    house.git("switch", "-q", BRANCH)
+    house.git("merge", "-q", "--no-edit", "dev")
+    return str(copy), str(there)
+
+
+REWRITTEN = {
+    "push address": [("config", "remote.origin.url", "FORK"), ("config", "remote.origin.pushurl", "ORIGIN")],
+    "pushes rewritten": [("config", "remote.origin.url", "FORK"), ("config", "url.ORIGIN.pushInsteadOf", "FORK")],
+    "all rewritten": [
+        ("config", "url.FORK.insteadOf", "ORIGIN"),
+        ("config", "url.ORIGIN.pushInsteadOf", "ORIGIN"),
+    ],
+    "another remote": [
+        ("config", "remote.origin.url", "FORK"),
+        ("remote", "add", "real", "ORIGIN"),
+        ("config", f"branch.{BRANCH}.pushRemote", "real"),
+        ("config", "remote.pushDefault", "real"),
+    ],
+    "replaced": [("config", "remote.origin.url", "FORK")],
+    "renamed": [("remote", "rename", "origin", "up"), ("remote", "add", "origin", "FORK")],
+}
+
+
+def rewritten(house: House, how: str) -> None:
+    copy, there = fork(house)
+    for words in REWRITTEN[how]:
+        house.git(*(word.replace("FORK", copy).replace("ORIGIN", there) for word in words))
+    house.git("fetch", "-q", "origin")
+
+
+def ends(house: House) -> list[str]:
+    """What each repository has of the feature."""
+    there = [house.root.with_name(name) for name in ("remote.git", "fork.git")]
+    return [house.git("-C", str(one), "rev-parse", BRANCH) for one in there]
+
+
+@pytest.mark.parametrize("how", REWRITTEN)
+def test_an_agent_is_refused_another_address_of_the_remote(house, how):
+    rewritten(house, how)
+    tested(house)
+    before = ends(house)
+    error = house.refused("feature", "finalize", SLUG)
+    assert error["code"] == "other_remote", error
+    assert str(house.root.with_name("fork.git")) in error["message"]
+    assert str(house.root.with_name("remote.git")) in error["message"]
+    assert ends(house) == before
+    assert not has_evil(house, BRANCH)
+
+
+@pytest.mark.parametrize("how", ["push address", "pushes rewritten", "all rewritten", "another remote"])
+def test_a_confirmed_address_is_asked_where_it_is_pushed_to(house, how):
+    rewritten(house, how)
+    tested(house)
+    answer = house.person("feature", "finalize", SLUG, "--yes")
+    assert str(house.root.with_name("fork.git")) in answer.out, answer
+    assert not has_evil(house, BRANCH)
+
+
+@pytest.mark.parametrize("how", ["push address", "replaced", "all rewritten"])
+def test_what_another_address_has_hides_nothing_from_who_approves(tmp_path, how):
+    house = House(tmp_path / "house").publish().up_to(CODE, "in_progress")
+    house.git("push", "-q", "-u", "origin", BRANCH)
+    house.make(CODE)
+    rewritten(house, how)
+    house.reviewed(CODE, 1)
+    answer = house.person("approve", CODE, "--yes")
+    assert answer.code == 0, answer
+    assert EVIL in answer.out
+
+
+def test_a_person_confirms_a_new_address_once(house):
+    new = house.root.with_name("new.git")
+    house.root.with_name("remote.git").rename(new)
+    house.git("remote", "set-url", "origin", str(new))
+    assert house.refused("feature", "finalize", SLUG)["code"] == "other_remote"
+    answer = house.person("feature", "finalize", SLUG, "--yes")
+    assert (answer.code, f"pushed {BRANCH}" in answer.out) == (0, True), answer
+    assert str(new) in answer.out
+    assert house.ok("feature", "finalize", SLUG).out.strip().endswith("is finalized")
+
+
+def test_an_end_that_went_elsewhere_is_not_taken_for_one_here(house):
+    there, copy = house.root.with_name("remote.git"), house.root.with_name("fork.git")
+    house.git("clone", "-q", "--bare", str(there), str(copy))
+    house.git("remote", "set-url", "origin", str(copy))
+    assert house.person("feature", "finalize", SLUG, "--yes").code == 0
+    house.git("remote", "set-url", "origin", str(there))
+    assert house.refused("feature", "finalize", SLUG)["code"] == "other_remote"
+    answer = house.person("feature", "finalize", SLUG, "--yes")
+    assert f"pushed {BRANCH}" in answer.out, answer
+    assert has_evil(house, BRANCH, "docs/user-guide.md")

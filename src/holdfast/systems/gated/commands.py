@@ -40,11 +40,13 @@ def finalize(call: Call) -> None:
     workflow = _feature(call)
     how = call.how()
     workflow.expect(how.pop("revision", 0))
+    addresses: list[str] = []
     if call.is_person:
         call.confirm([workflow])
+        addresses = _confirm_remote(call, workflow)
         _confirm_limits(call, workflow)
         shown = _confirm_beside(call, workflow)
-    said = finalize(call.project.wired, workflow, tuple(call.args.merged), shown, **how)
+    said = finalize(call.project.wired, workflow, tuple(call.args.merged), shown, addresses, **how)
     data = {**workflow.summary(), "ulid": workflow.ulid, "said": list(said)}
     call.answer(data, "\n".join(map(call.said, said)))
 
@@ -56,6 +58,22 @@ def _confirm_limits(call: Call, workflow: Workflow) -> None:
     shown = "".join(f"  {escape(one)}\n" for one in new)
     if new and not call.ask(shown, f"End {workflow.id} on these tests?", default=call.args.yes):
         raise HoldfastError("declined", "nothing was changed", remedy=remedies.finalize(workflow=state.ulid))
+
+
+def _confirm_remote(call: Call, workflow: Workflow) -> list[str]:
+    """Asks a person where the end goes to another address than the feature's; the addresses that they let pass."""
+    from holdfast.systems.gated.base import begun_at
+    from holdfast.systems.gated.delivery.finalizing import elsewhere
+    from holdfast.systems.gated.delivery.handing_over import told_as
+
+    state = workflow.refresh().state
+    now, known = elsewhere(call.project.wired, state), begun_at(state)
+    lines = [f"now: {told_as(now)}"] if now else []
+    lines += [f"{workflow.id} has: {told_as(known)}"] if now and known else []
+    shown = "".join(f"  {escape(line)}\n" for line in lines)
+    if now and not call.ask(shown, f"End {workflow.id} at this address of the remote?", default=call.args.yes):
+        raise HoldfastError("declined", "nothing was changed", remedy=remedies.finalize(workflow=state.ulid))
+    return now
 
 
 def _confirm_beside(call: Call, workflow: Workflow) -> str:

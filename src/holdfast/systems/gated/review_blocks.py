@@ -22,6 +22,7 @@ _ALERT = r"(?i)\[!(?:note|tip|important|warning|caution)\][ \t]*(?=\n|$)"
 _WARNING = r"(?i)\[!caution\]"
 _LONGEST_SOURCE = 4000  # of one text with its marks; the parser's time may grow with the square of it
 _TAGGED = r"(?i)\s*</?(?!(?:pre|script|style|textarea)\b)[a-z]"
+_BOLD = r"(?i)</?(?:b|strong)\b[^<>]*>"
 _STRIKING = r"(?i)</?(?:del|s|strike)>"
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 
@@ -98,6 +99,8 @@ def _plain(markdown: MarkdownIt, content: str) -> tuple[str, str]:
         said = token.content
         if token.type in ("strong_open", "strong_close"):
             strong += token.nesting
+        elif re.fullmatch(_BOLD, said):
+            strong += -1 if said.startswith("</") else 1
         elif token.type in ("s_open", "s_close") or re.fullmatch(_STRIKING, said):
             closes = token.nesting < 0 or said.startswith("</")
             said = said or token.markup
@@ -107,7 +110,7 @@ def _plain(markdown: MarkdownIt, content: str) -> tuple[str, str]:
         elif token.type == "html_inline" and said.startswith("<!--"):
             said = "\n" * said.count("\n")
         shown.append(said)
-        kind = STRUCK if struck > 0 else "s" if strong else "c" if token.type == "code_inline" else "t"
+        kind = STRUCK if struck > 0 else "s" if strong > 0 else "c" if token.type == "code_inline" else "t"
         kinds.append(kind * len(said))
     return "".join(shown), "".join(kinds)
 

@@ -13,8 +13,8 @@ _RANKS = ("high", "medium", "low", "nit", "nits", "nitpick", "hoch", "mittel", "
 _LOUD = ("critical", "blocker", "blockers", "blocking", "major", "minor")
 """Severities that mark a finding in front of a line by capitals alone."""
 _ELSEWHERE = {
-    **dict.fromkeys(("kritisch", "crítico", "crítica", "blockierend", "bloquant"), "critical"),
-    **dict.fromkeys(("schwerwiegend", "gravierend", "majeur", "hoch"), "major"),
+    **dict.fromkeys(("kritisch", "crítico", "crítica", "blockierend", "bloquant", "严重", "致命"), "critical"),
+    **dict.fromkeys(("schwerwiegend", "gravierend", "majeur", "hoch", "重大"), "major"),
     **dict.fromkeys(("mittel", "niedrig"), "minor"),
 }
 """What reviewers write in other languages."""
@@ -36,9 +36,14 @@ _PLACE = r"(?=[ \t]*\([^()\n]{1,80}\)[ \t]*(?:[:–—]|-[ \t]))"
 """Where it is, in brackets between the severity and the colon."""
 _QUOTES = "‘’“”„«»'\""
 _MARK = rf"(?i)\[\s*{_SEVERITY}(?:\s+badge)?\s*\]"
-_FRONT = r"^(?:[^\w\n\[]|\d+[.)]|\[[ x]\])*"
+_SHORT = "s[0-2]"
+"""A number of a severity that is also a number of something else: it counts in front of a line alone."""
+_ICON = r":[a-z0-9_+-]{2,40}:"
+_LABEL = rf"(?!p[0-3]|{_SHORT})[a-z]{{1,3}}-?\d{{1,3}}[.:)][ \t]"
+"""The number of a finding, as in `C1: CRITICAL`."""
+_FRONT = rf"^(?:{_ICON}|<[^<>\n]*>|{_LABEL}|[^\w\n\[]|\d+[.)]|\[[ x]\])*"
 _LEADING = (
-    rf"(?im){_FRONT}(?P<words>(?:(?:severity|priority)[ \t]*[:=–—-][^\w\n]*)?{_SEVERITY})\b"
+    rf"(?im){_FRONT}(?P<words>(?:(?:severity|priority)[ \t]*[:=–—-][^\w\n]*)?(?P<severity>{KINDS}|{_SHORT}))\b"
     rf"{_GRADE}(?:[ \t]+{FINDING})?{_BY_WHEN}(?:{_PLACE}|[ \t]*[:–—){_QUOTES}]?)"
 )
 """A severity at the beginning of a line; it marks a finding with a colon or dash after it, or in bold."""
@@ -74,7 +79,7 @@ _SECTION = (
     rf"(?:\s+{FINDING})?(?:\s+before\s+[\w ]{{1,30}})?(?:[\W\d_])*"
 )
 """The heading of a section of findings."""
-_BEFORE_A_MARK = r"(?:<[^<>\n]*>|[\W\d_]|\[[xX]\])*"
+_BEFORE_A_MARK = rf"(?:{_ICON}|<[^<>\n]*>|[\W\d_]|\[[xX]\])*"
 _AFTER_A_MARK = r"(?:\s*[:–—|]|\s*-(?=\s))*\s*"
 _TICKED = r"\W*\[[xX]\]"
 """The beginning of a line whose box is ticked: the task that it names is done."""
@@ -113,6 +118,7 @@ class _Mark(Value):
 
 def shares(block: Block) -> tuple[str, list[Share]]:
     """The findings that begin in a block, each with its share of the text, and the text before them."""
+    said_so, block = block.text, block.replace(text=_folded(block.text))
     text = block.text
     section = re.fullmatch(_SECTION, text) if _is_heading(block) and "[" not in text else None
     if section:
@@ -120,21 +126,31 @@ def shares(block: Block) -> tuple[str, list[Share]]:
         return "", [Share(severity, block.line, "", is_section=not named, only_severity=named, awaits=named)]
     marks = _marks(block)
     if not marks:
-        return text, []
+        return said_so, []
     begins = [_begin(text, mark, before) for before, mark in zip([None, *marks], marks, strict=False)]
     found, line, seen = [], block.line, 0
     for mark, begin, end in zip(marks, begins, [*begins[1:], len(text)], strict=True):
         line, seen = line + text.count("\n", seen, mark.start), mark.start
         is_image = text[: mark.start].endswith("!")
-        after = re.sub(_TARGET, "", text[mark.end : end], count=1) if is_image else text[mark.end : end]
+        after = re.sub(_TARGET, "", said_so[mark.end : end], count=1) if is_image else said_so[mark.end : end]
         after = re.sub(_AFTER_A_MARK, "", after, count=1)
-        before_it = text[begin : mark.start].removesuffix("!") if is_image else text[begin : mark.start]
+        before_it = said_so[begin : mark.start].removesuffix("!") if is_image else said_so[begin : mark.start]
         said = f"{before_it} {after}"
         is_bare = mark.is_label and (_is_alone(text, begin, mark) or _is_badge(text, mark))
         awaits = is_bare and "\n" not in text[mark.end : end].strip()
         found.append(Share(mark.severity, line, said, only_severity=is_bare, awaits=awaits))
-    before_all = text[: begins[0]]
+    before_all = said_so[: begins[0]]
     return ("" if re.fullmatch(_BEFORE_A_MARK, before_all) else before_all), found
+
+
+def _folded(text: str) -> str:
+    """A text whose letters of other widths and styles are plain ones; every character stays where it is."""
+    if text.isascii():
+        return text
+    from unicodedata import normalize
+
+    plain = (normalize("NFKC", char) for char in text)
+    return "".join(one if len(one) == 1 else char for one, char in zip(plain, text, strict=True))
 
 
 def _is_heading(block: Block) -> bool:
@@ -243,7 +259,7 @@ def _is_settled(block: Block, mark: _Mark) -> bool:
 
 
 def _severity(word: str) -> str:
-    if re.fullmatch(_NUMBERED, word.lower()):
+    if re.fullmatch(f"{_NUMBERED}|{_SHORT}", word.lower()):
         return _BY_NUMBER[int(word[-1])]
     return _MEANT.get(word.lower(), word.lower())
 
@@ -255,10 +271,11 @@ def _leads(block: Block, mark: re.Match[str]) -> bool:
     is_named = mark["words"] != mark["severity"] or (before.endswith("(") and end.startswith(")"))
     is_named = is_named or (mark["severity"].isupper() and before[-1:] in (*_QUOTES,) and end[:1] in (*_QUOTES,))
     follows = re.match(rf"(?i){_GRADE}(?:[ \t]+{FINDING})?{_BY_WHEN}(?:{_PLACE}|[ \t]*(?:[:–—]|-[ \t]))", end)
+    said = mark["severity"].lower()
     if block.level < PARAGRAPH:
-        return is_named or bool(follows)
-    is_loud = mark["severity"].isupper() and mark["severity"].lower() in _LOUD
-    return is_named or bool(follows) or is_loud or (set(kinds) == {"s"} and mark["severity"].lower() not in _RANKS)
+        return is_named or (bool(follows) and not re.fullmatch(_SHORT, said))
+    is_loud = mark["severity"].isupper() and (said in _LOUD or bool(re.fullmatch(_NUMBERED, said)))
+    return is_named or bool(follows) or is_loud or (set(kinds) == {"s"} and said not in _RANKS)
 
 
 def _counts(block: Block, mark: re.Match[str]) -> bool:

@@ -93,7 +93,7 @@ def furnish(wired: Wired, command: cmd.Start) -> cmd.Start:
     place, repository = wired.place, wired.place.repository
     assert repository is not None
     home = f"{words.HOME}/{command.id}"
-    known = base.begun_with(repository, command.branch)
+    known = base.context_of(repository, command.branch)
     if command.branch:
         branches.make_branch(repository, command.branch, wired.settings.lock_wait)
     seeded = central.copy_in(place.worktree, command.id)
@@ -102,7 +102,7 @@ def furnish(wired: Wired, command: cmd.Start) -> cmd.Start:
     described = os.path.join(place.worktree, f"{home}/{words.DESCRIPTION}")
     durable_write(described, f"# {title}\n{more}".encode(), mode=0o644, alone=True)
     _enter(place, f"{home}/{words.FEATURE_FOLDER}/features.md", command, title, wired.world.now())
-    context = {**command.context, SEEDED: seeded, **({words.BASE: known} if known else {})}
+    context = {**command.context, SEEDED: seeded, **known}
     return command.replace(context=context, head=git.head(repository))
 
 

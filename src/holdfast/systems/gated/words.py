@@ -56,13 +56,16 @@ FINALIZED_TO = "finalized_to"
 """The value of the context that keeps the last commit of the end of a feature."""
 BASE = "base"
 """The value of the context that keeps which branch a feature is merged into."""
+REMOTE = "remote"
+"""The value of the context that keeps the addresses that the base is heard from and that the feature is pushed to: the
+first as the feature began, all of them once a person confirmed them."""
 CONFIRMED = "confirmed"
 """The value of the context that keeps the digest of what a person let go out with the end, beside what was approved."""
 GIVEN_UP = "given_up"
 """The value of the context that keeps the sums of lines which a person decided against, when two journals differed."""
 RESERVED_KEYS = (
     *("slug", "workspace", "seeded", "pr_url", "pr_number", "last_reviewed_at", "reviewed_ids"),
-    *(FINALIZED_FROM, FINALIZED_TO, BASE, CONFIRMED),
+    *(FINALIZED_FROM, FINALIZED_TO, BASE, REMOTE, CONFIRMED),
     GIVEN_UP,
 )
 RESERVED = ("workflow", "all", "status", "list", "help", *PHASES)

@@ -82,7 +82,7 @@ class _Publishing:
         tip = git_changes.tip(repository, self._branch)
         if where is None or tip is None or (not self._is_base and not state.finalized):
             return None
-        asked = remotes.ask(repository, self._branch, where) if self._is_base else base.ask(repository, state)
+        asked = remotes.ask(repository, self._branch, where) if self._is_base else base.ask(repository, state, where)
         self._main = self._heard(asked)
         if self._is_unknown:
             return None

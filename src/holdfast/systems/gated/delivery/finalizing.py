@@ -17,6 +17,7 @@ from holdfast.core.value import Any
 from holdfast.documents.lens.fields import object_in
 from holdfast.errors import Refused, UsageError
 from holdfast.git import changes as git_changes
+from holdfast.git import remotes
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import base as feature_base
 from holdfast.systems.gated import central, hand_in, journal_history, subject, words, workspace
@@ -28,11 +29,17 @@ from holdfast.systems.seam.wired import Wired
 
 
 def finalize(
-    wired: Wired, workflow: Workflow, merged: Sequence[str] = (), shown: str = "", **how: Any
+    wired: Wired,
+    workflow: Workflow,
+    merged: Sequence[str] = (),
+    shown: str = "",
+    addresses: Sequence[str] = (),
+    **how: Any,
 ) -> tuple[str, ...]:
     """Publishes, commits, then deletes; the sentences that people should hear.
 
-    `shown` is the digest of what a person has seen beside what was approved, and lets go out with it.
+    `shown` is the digest of what a person has seen beside what was approved, and lets go out with it; `addresses` are
+    those that a person has seen and confirmed.
     """
     state = workflow.state
     if state.dialect != "gated":
@@ -40,15 +47,50 @@ def finalize(
         raise UsageError("nothing_to_finalize", said, remedy=remedies.status(), facts={"workflow": workflow.id})
     with wired.store.exclusively("finalizing"):
         try:
+            _require_known_remote(wired, workflow, addresses, how)
             return _finalized(wired, workflow, merged, shown, how)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"{workflow.id} is not finalized completely. Repeat the command.") from None
 
 
+def elsewhere(wired: Wired, state: State) -> list[str]:
+    """The addresses of an end, where a person has to confirm them; else none."""
+    repository, branch = _published(wired, state)
+    if repository is None or not branch or not (state.finished_at or state.finalized):
+        return []
+    now = feature_base.addresses(repository, state, branch)
+    return now if feature_base.is_elsewhere(state, now) else []
+
+
+def _published(wired: Wired, state: State) -> tuple[git.Repository | None, str | None]:
+    """The repository of a feature, and the branch that its end publishes."""
+    repository = git.find(wired.place.base(state.worktree))
+    return repository, str(state.branch) if state.finalized else git.branch(repository) if repository else None
+
+
+def _require_known_remote(wired: Wired, workflow: Workflow, confirmed: Sequence[str], how: Mapping[str, Any]) -> None:
+    """Refuses an end at other addresses than the feature's, or records those that a person confirmed.
+
+    What was heard of the branch at another address says nothing of this one.
+    """
+    state = workflow.refresh().state
+    now = elsewhere(wired, state)
+    if not now:
+        return
+    repository, branch = _published(wired, state)
+    assert repository is not None
+    if now != list(confirmed):
+        raise handing_over.other_remote(state, str(branch), now)
+    where = git_changes.remote(repository, str(branch))
+    if where and feature_base.begun_at(state)[-1:] != now[-1:]:
+        remotes.forget(repository, str(branch), where)
+        remotes.ask(repository, str(branch), where)
+    workflow.execute(cmd.Record({words.REMOTE: now}), **how)
+
+
 def unapproved(wired: Wired, state: State) -> Beside | None:
     """What an end, or the push that is left of one, would publish beside what was approved."""
-    repository = git.find(wired.place.base(state.worktree))
-    branch = str(state.branch) if state.finalized else git.branch(repository) if repository else None
+    repository, branch = _published(wired, state)
     if repository is None or not branch or (words.is_deleted(state) and not leftovers.is_unsent(wired, state)):
         return None
     try:

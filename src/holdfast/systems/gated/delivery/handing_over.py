@@ -6,6 +6,7 @@ A remote that refuses the push has a protected branch: then the end goes there b
 from __future__ import annotations
 
 import os
+from _collections_abc import Sequence
 
 from holdfast import git
 from holdfast.core import remedies
@@ -169,12 +170,31 @@ def pushed(wired: Wired, state: State) -> tuple[str, ...]:
 
 def _unapproved(wired: Wired, repository: git.Repository, state: State, branch: str) -> Refused | None:
     """Why a push is refused that would publish what nobody approved, as the remote is now."""
+    now = feature_base.addresses(repository, state, branch)
+    if feature_base.is_elsewhere(state, now):
+        return other_remote(state, branch, now)
     try:
         one = beside.found(wired, state, repository, branch)
     except Refused as refused:
         return refused
     is_let = one is None or one.digest == state.context.get(words.CONFIRMED)
     return None if one is None or is_let else beside.refusal(state, repository, one)
+
+
+def other_remote(state: State, branch: str, now: Sequence[str]) -> Refused:
+    """What is said where the branch would go to an address that the feature did not begin with."""
+    known = feature_base.begun_at(state)
+    begun = f", and {state.id} has {told_as(known)}" if known else ""
+    said = f"another address of the remote: {branch} is {told_as(now)}{begun}"
+    again = remedies.finalize(workflow=state.ulid, who="person", text="a person confirms the address")
+    facts = {"branch": branch, "addresses": list(now), "known": known}
+    return Refused("other_remote", said, remedy=again, facts=facts)
+
+
+def told_as(addresses: Sequence[str]) -> str:
+    """The first address is the one that the base is heard from; the others are pushed to."""
+    heard, *pushed = addresses
+    return f"compared with {heard} and pushed to {', '.join(pushed)}" if pushed else f"pushed to {heard}"
 
 
 def _by_pull_request(
