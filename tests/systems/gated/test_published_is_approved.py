@@ -189,7 +189,7 @@ def fork(house: House) -> tuple[str, str]:
     return str(copy), str(there)
 
 
-REWRITTEN = {
+REWRITTEN: dict[str, list[tuple[str, ...]]] = {
     "push address": [("config", "remote.origin.url", "FORK"), ("config", "remote.origin.pushurl", "ORIGIN")],
     "pushes rewritten": [("config", "remote.origin.url", "FORK"), ("config", "url.ORIGIN.pushInsteadOf", "FORK")],
     "all rewritten": [
