@@ -9,7 +9,6 @@ from _collections_abc import Sequence
 from holdfast import git
 from holdfast.core.state import State
 from holdfast.core.value import Any
-from holdfast.forges.addresses import remote_in
 from holdfast.git import changes as git_changes
 from holdfast.git import remotes
 from holdfast.git.remotes import Asked
@@ -81,6 +80,8 @@ def _is_known(repository: git.Repository, state: State, where: str) -> bool:
 
 def _plain(address: str) -> str:
     """An address without what differs from clone to clone of one repository, and without a password."""
+    from holdfast.forges.addresses import remote_in
+
     found = remote_in(address)
     if found is not None:
         return f"{found.host}/{found.path}"
