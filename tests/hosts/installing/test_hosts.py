@@ -283,9 +283,9 @@ def test_a_command_of_ours_that_somebody_edited_stays_and_is_spoken_of(room):
     command = room.root / ".claude/commands/dev.md"
     command.write_text("Mine now.\n" + command.read_text())
     for _ in range(2):
-        assert any("dev.md was changed" in said for said in room.install("claude-code").said)
+        assert any("dev.md: you edited this file" in said for said in room.install("claude-code").said)
     for _ in range(2):
-        assert any("dev.md was changed" in said for said in room.uninstall("claude-code").said)
+        assert any("dev.md: you edited this file" in said for said in room.uninstall("claude-code").said)
     assert command.read_text().startswith("Mine now.\n")
 
 
@@ -623,7 +623,7 @@ def test_a_crash_in_an_upgrade_leaves_old_files_that_are_still_ours(lived_in, mo
     with pytest.raises(Conflict):
         installation.carry_out(plan)
     (lived_in.root / ".claude/commands/dev.md").write_text(f"{commands['dev']}\n")
-    assert not any("was changed" in said for said in lived_in.install("claude-code").said)
+    assert not any("you edited" in said for said in lived_in.install("claude-code").said)
     assert (lived_in.root / ".claude/commands/tdd.md").read_text() == commands["tdd"]
     lived_in.uninstall("claude-code")
     assert tree(lived_in.root) == before
