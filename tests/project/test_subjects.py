@@ -378,7 +378,7 @@ def test_a_cycle_starts_without_a_command_and_goes_on_when_there_is_one(bench):
     workflow = bench.start("tdd", "Add login")
     with pytest.raises(Refused) as caught:
         workflow.done(test="test_login")
-    assert "the project has no test command" in caught.value.message
+    assert "Holdfast has no test command" in caught.value.message
     bench.write("pytest.ini", "")
     with pytest.raises(Refused) as caught:
         workflow.done(test="test_login")

@@ -49,7 +49,9 @@ def in_short(brief: Briefing, style: Style, scope: Scope, width: int | None = No
     way = told(brief.now, scope) if brief.now else ""
     if width is not None:
         room = width - 2 - columns(escape(state.id)) - len("  ()")
-        others = [*(told([one], scope) for one in brief.now), told([remedies.next_step()], scope)] if way else []
+        theirs = "agent" if scope.person else "person"
+        own = [one for one in brief.now if one.who != theirs]
+        others = [told([one], scope) for one in (*own, remedies.next_step())] if way else []
         fitting = [one for one in others if one and columns(escape(one)) + _SAID <= room]
         if columns(said) + columns(escape(way)) > room:
             way = fitting[0] if fitting else ""

@@ -243,3 +243,5 @@ def test_every_workflow_takes_one_line_of_a_terminal(bare):
         assert len(lines) == len(ids), lines
         assert all(len(line) <= 80 or ids[-1] in line for line in lines), lines
         assert any("(holdfast begin work -w" in line for line in lines), lines
+        assert any("(holdfast approve go -w" in line for line in lines), lines
+        assert not any("to a person" in line for line in lines), lines
