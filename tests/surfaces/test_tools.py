@@ -569,6 +569,8 @@ def test_a_cancelled_run_keeps_its_files_and_releases_its_leases(desk):
 def test_resuming_from_a_step_that_is_done_opens_it_again(desk):
     desk.approved()
     desk.hand_in(4, draft="d", compliance_echo="e")
+    assert desk.refused("resume_workflow", from_step=3).code == "nothing_to_resume"
+    desk.of("cancel_workflow", reason="the plan was wrong")
     found = desk.of("resume_workflow", from_step=3)
     assert found["resumed_from_step"] == 3
     assert desk.status() == ("in_progress", 3)
