@@ -402,7 +402,7 @@ def test_a_broken_file_is_listed_with_its_error_and_hides_no_other(house):
     assert "at least one [[step]]" in lacking.error
     assert (good.error, good.steps, good.title, good.dialect, good.trusted) == (
         "",
-        4,
+        3,
         "Release {subject}",
         "skill",
         True,

@@ -53,7 +53,7 @@ def test_an_unknown_level_names_those_there_are(level):
     with pytest.raises(UsageError) as refused:
         stories.planned({"level": level, "act": 1, "chapter": 2, "scene": 4})
     assert refused.value.code == "bad_level"
-    assert "scene, chapter, act" in refused.value.message
+    assert "scene, chapter or act" in refused.value.message
 
 
 @pytest.mark.parametrize("number", [None, 0, 100, -1, True, "two", 2.0, []])
