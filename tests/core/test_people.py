@@ -318,6 +318,11 @@ def test_an_approval_of_a_step_without_files_is_for_the_files_of_the_steps_befor
     play.remove("g").refuses(Done("d"), "gate_unmet")
     play.do(Approve("c"), by=PERSON)
     assert grant_of(play, "c").hashes == {"f": "hash of new", "g": ""}
+    play.world["no_files"] = ("g",)
+    play.refuses(Done("d"), "gate_unmet")
+    refusal = play.refuses(Approve("c"), "gate_unmet", by=PERSON)
+    assert "g is a link, a folder or something else that is no file" in refusal.message
+    play.world["no_files"] = ()
     play.do(Done("d"))
 
 

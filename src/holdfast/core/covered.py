@@ -7,6 +7,8 @@ from _collections_abc import Mapping
 from holdfast.core.facts import Facts
 from holdfast.core.state import Artifact, State
 
+NO_FILE = "no file"
+
 
 def is_of_others(state: State, path: str) -> bool:
     """Whether a step hands in nothing itself, so that a decision is about the work of the steps before and below it."""
@@ -23,8 +25,11 @@ def files(state: State, path: str) -> Mapping[str, Artifact]:
 
 
 def hashes(state: State, path: str, facts: Facts) -> dict[str, str]:
-    """Their contents: of its own files as they were handed in, of others as they are now; empty for a missing one."""
+    """Their contents: of its own files as they were handed in, of others as they are now; empty for a missing one.
+
+    Where something else is in the place of a file, that is `NO_FILE`.
+    """
     if not is_of_others(state, path):
         return {name: one.hash for name, one in state.step(path).artifacts.items()}
     seen = {file: facts.hashes.get(file, (one.hash, 0)) for file, one in files(state, path).items()}
-    return {file: now[0] if now else "" for file, now in seen.items()}
+    return {file: now[0] if now else NO_FILE if file in facts.no_files else "" for file, now in seen.items()}

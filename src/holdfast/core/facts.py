@@ -58,6 +58,8 @@ class Facts(Value):
     hashes: Mapping[str, tuple[str, int] | None] = {}
     blank: tuple[str, ...] = ()
     """Those of these files in which nothing is written."""
+    no_files: tuple[str, ...] = ()
+    """Those of these paths where something is that is no file of the project: a link, a folder, a pipe."""
     said: Mapping[str, str] = {}
     """The hashes of the words of these files, white space aside, where they are text."""
     hand_ins: Mapping[str, HandIn] = {}

@@ -334,6 +334,12 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
 
 
+def no_file(file: str) -> Unmet:
+    """What an approval would be for has no content that could be compared later."""
+    said = f"{file} is a link, a folder or something else that is no file"
+    return Unmet("output", file, said, (Remedy(text=f"put a file in the place of {file}"),))
+
+
 def deleted(hand_in: HandIn, file: str) -> Unmet:
     """A file that was handed in and is gone: git brings it back."""
     restore = shell("git", "restore", f"--source={hand_in.deleted[file]}", "--", file)

@@ -147,14 +147,14 @@ def extending(bound: str, over: float = 0) -> tuple[Remedy, ...]:
 
 
 def more_of(bound: str, over: float = 0) -> Remedy:
-    """What gives a workflow the usual amount beyond what it has used of a bound."""
+    """What gives a workflow the usual amount; where that is not enough, beyond what it has used."""
     if bound == "cost":
-        return extend(cost=MORE_DOLLARS + _up(over))
-    return extend(time=f"{MORE_HOURS + _up(over / 3600)}h") if bound == "time" else extend(**{bound: MORE[bound]})
+        return extend(cost=_beyond(MORE_DOLLARS, over))
+    return extend(time=f"{_beyond(MORE_HOURS, over / 3600)}h") if bound == "time" else extend(**{bound: MORE[bound]})
 
 
-def _up(number: float) -> int:
-    return -int(-number // 1)
+def _beyond(usual: int, over: float) -> int:
+    return usual if over < usual / 2 else usual - int(-over // 1)
 
 
 def start(definition: str | Blank, subject: str | Blank = "", **more: Any) -> Remedy:

@@ -34,7 +34,7 @@ def contents(base: str, top: str, state: State, path: str, handed: HandIn | None
         named = {name: one[0] for name, one in handed.parts.items()}
     lines, hashes = [], dict(handed.hashes) if handed else {}
     for name, file in sorted(named.items()):
-        content = _read(os.path.join(base, file), largest)
+        content = read(os.path.join(base, file), largest)
         if content is None and handed and name in handed.parts:
             lines += _parts(base, top, name, handed, largest)
             continue
@@ -51,7 +51,7 @@ def _parts(base: str, top: str, name: str, handed: HandIn, largest: int) -> list
     if not handed.files:
         return [(name, handed.parts[name][0], sha256(handed.parts[name][1].encode()))]
     full = ((file, os.path.join(top, file)) for file in handed.files)
-    return [(name, os.path.relpath(at, base), sha256(_read(at, largest))) for _, at in full]
+    return [(name, os.path.relpath(at, base), sha256(read(at, largest))) for _, at in full]
 
 
 def sha256(content: bytes | None) -> str:
@@ -63,7 +63,8 @@ def sha256(content: bytes | None) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _read(path: str, largest: int) -> bytes | None:
+def read(path: str, largest: int) -> bytes | None:
+    """What is compared of a file: its content, and of a link where it leads to."""
     try:
         return os.fsencode(os.readlink(path)) if os.path.islink(path) else read_regular(path, largest)
     except OSError:

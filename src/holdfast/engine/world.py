@@ -86,6 +86,7 @@ class LocalWorld:
             top = os.path.realpath(base)
             seen = {path: self._hash(full) if (full := _own(top, path)) else None for path in needs.hashes}
             found["hashes"] = {path: one and one[:2] for path, one in seen.items()}
+            found["no_files"] = tuple(p for p, one in seen.items() if not one and os.path.lexists(os.path.join(top, p)))
             found["blank"] = tuple(path for path, one in seen.items() if one and one[2])
             found["said"] = {path: one[3] for path, one in seen.items() if one and one[3]}
         if needs.hand_ins:

@@ -8,7 +8,7 @@ import os
 from holdfast.core import remedies, statement
 from holdfast.core.state import Grant, Proof
 from holdfast.core.value import Any
-from holdfast.engine.contents import sha256
+from holdfast.engine.contents import read, sha256
 from holdfast.engine.world import LARGEST_ARTIFACT
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.machine.place import read_regular
@@ -56,7 +56,7 @@ def check(file: str, root: str, checker: Checker) -> list[Finding]:
         findings.append(Finding(WRONG, file, 0, "it is a rejection", **known))
     for name, path, expected in said.artifacts:
         inside = not os.path.isabs(path) and os.path.normpath(path).split(os.sep)[0] != os.pardir
-        content = read_regular(os.path.join(root, path), LARGEST_ARTIFACT) if inside else None
+        content = read(os.path.join(root, path), LARGEST_ARTIFACT) if inside else None
         if sha256(content) != expected or not inside:
             findings.append(Finding(WRONG, file, 0, f"{path} ({name}) is not as it was approved", **known))
     if not findings:

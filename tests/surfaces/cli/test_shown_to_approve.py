@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 
@@ -137,6 +138,19 @@ def test_an_approval_of_a_step_without_files_ends_when_a_file_before_it_changes(
     assert "changed since the approval of" in (shown := bare.people_ok("approve", "sign-off", says="y").out)
     assert "  -one\n    -two\n    +evil\n" in shown
     assert bare.agent("begin", "publish").code == 0
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+def test_what_is_no_file_is_not_approved_in_the_place_of_one(bare, kind):
+    up_to_sign_off(bare)
+    path = bare.root / "text.md"
+    path.unlink()
+    bare.people_ok("approve", "sign-off", says="y")
+    bare.write("other.md", "one\n")
+    {"link": lambda: path.symlink_to("other.md"), "folder": path.mkdir, "pipe": lambda: os.mkfifo(path)}[kind]()
+    assert bare.agent("begin", "publish", "--json").error["code"] == "step_blocked"
+    answer = bare.person("approve", "sign-off", says="y")
+    assert (answer.code, "text.md is a link, a folder or something else that is no file" in answer.out) == (3, True)
 
 
 def test_the_files_before_may_not_change_while_a_person_looks(bare):

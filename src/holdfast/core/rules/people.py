@@ -182,6 +182,8 @@ def _used(draft: Draft, path: str) -> set[str]:
 def _grant(draft: Draft, command: cmd.Approve) -> None:
     progress, facts = draft.state.step(command.step), draft.facts
     work = covered.hashes(draft.state, command.step, facts)
+    if other := [file for file, hashed in work.items() if hashed == covered.NO_FILE]:
+        raise refusals.gate_unmet(command.step, [gates.no_file(file) for file in other])
     if facts.signer and dict(facts.signed) != work:
         raise refusals.signed_something_else(command.step)
     if command.shown is not None and dict(command.shown) != work:
