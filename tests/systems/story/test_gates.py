@@ -355,7 +355,7 @@ def test_after_a_failure_a_person_resumes_with_a_mended_blueprint(writer, is_pla
 def test_an_agent_that_opens_prose_again_does_not_take_another_blueprint_with_it(writer):
     writer.begin_scene().until(5)
     writer.write(BLUEPRINT, CONSTRAINED.replace("no rain", "no snow"))
-    writer.tool("resume_workflow", from_step=4)
+    writer.ok("reopen", "4", "-w", writer.id)
     assert writer.refused_hand_in(4, "Snow fell on it.\n").facts["unmet"] == ["blueprint"]
 
 
