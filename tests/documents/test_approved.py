@@ -39,10 +39,13 @@ def test_what_is_approved_can_be_read_again_after_it_changed(bench):
     assert stat.S_IMODE(os.stat(kept.parent).st_mode) == 0o700
 
 
-def test_what_is_rejected_or_only_handed_in_is_not_kept(bench):
+def test_what_is_only_handed_in_is_not_kept_and_what_is_sent_back_is(bench):
+    """Who sent it back is shown what changed since."""
     workflow, _ = waiting(bench)
-    workflow.reject("one", "no")
     assert not (bench.root / ".holdfast" / "approved").exists()
+    hashed = workflow.state.step("one").artifacts["text"].hash
+    workflow.reject("one", "no")
+    assert approved.copy(bench.open().wired.place, workflow.ulid, hashed) is not None
 
 
 def test_a_large_file_is_approved_without_a_copy(bench):

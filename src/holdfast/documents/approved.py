@@ -1,4 +1,4 @@
-"""Copies of what people approved, so that the next time they are asked they can be shown what is different.
+"""Copies of what people decided about, so that the next time they are asked they can be shown what is different.
 
 They are a convenience and bounded: nothing depends on them, and users may delete them to save room. The name of a
 copy begins with its workflow's ULID, so that it goes when the workflow is forgotten.
