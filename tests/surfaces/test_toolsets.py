@@ -61,7 +61,7 @@ def test_a_custom_workflow_has_the_phases_that_its_start_names(custom):
 
 def test_a_start_without_phases_is_told_the_call_that_has_them(desk):
     error = desk.refused("start_workflow", workflow="custom", subject="Port")
-    call = 'start_workflow {"workflow": "custom", "subject": "NAME", "phases": ["PHASES"]}'
+    call = 'start_workflow {"workflow": "custom", "subject": "Port", "phases": ["PHASES"]}'
     assert in_tools(error.remedies, desk.bench.open().scope()) == call
     given = {"workflow": "custom", "subject": "Port", "phases": ["PHASES"]}
     assert "is not filled in" in desk.refused("start_workflow", **given).message
