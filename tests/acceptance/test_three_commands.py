@@ -91,7 +91,7 @@ def empty(project: Project) -> Callable[[int], tuple[str, str, str]]:
         if number == 1:
             refusal = project.bench.agent("done", "--test", "test_1")
             assert refusal.code == 3
-            assert "the project has no test command" in refusal.err
+            assert "Holdfast has no test command" in refusal.err
             write(
                 "pyproject.toml",
                 '[dependency-groups]\ndev = ["pytest"]\n[tool.pytest.ini_options]\npythonpath = ["."]\n',

@@ -151,7 +151,7 @@ def test_without_a_command_each_way_is_a_line_of_its_own(bench):
 def test_a_configuration_that_says_there_is_no_command_is_changed_and_not_written_twice(bench):
     trusted(bench, "[commands]\ntest = []\n")
     said = bench.agent("done", "--test", "a").err
-    assert "the configuration says that there is no test command" in said
+    assert "the configuration says that there is none" in said
     assert "for a person: change 'test' below [commands] to the command" in said
     assert "printf" not in said
 
